@@ -1,0 +1,153 @@
+"""Files of ours, and only ours: whole or not at all, through no symbolic link, bounded."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import stat
+import time
+
+from gitmem.errors import Locked, Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_FILE_BYTES = 16 << 20
+FLOCK_SECONDS = 0.5  # that an append waits; it holds the lock itself for one write
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def make_folder(path: str) -> None:
+    """Makes a folder of ours and its parents. Raises Refused when a symbolic link stands there."""
+    if os.path.islink(path):
+        raise Refused(f"'{path}' is a symbolic link", "remove it: gitmem follows no links in its own places")
+    os.makedirs(path, exist_ok=True)
+
+
+def read(path: str, *, max_bytes: int = MAX_FILE_BYTES) -> bytes | None:
+    """The content, None when there is no such file. Raises Refused for a link or what is too large."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        if os.path.islink(path):
+            raise Refused(f"'{path}' is a symbolic link", "gitmem follows no links in its own places") from error
+        raise
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise Refused(f"'{path}' is no file")
+    with os.fdopen(fd, "rb") as file:
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise Refused(f"'{path}' is larger than {max_bytes} bytes")
+    return data
+
+
+def replace(path: str, data: bytes, *, mode: int | None = None, durable: bool = True, ours: bool = True) -> None:
+    """Puts `data` in the place of a file: the old or the new content, never a part.
+
+    durable: also after a power cut. mode: exactly, whatever the umask. ours: False for a folder that belongs to git or
+    the user, whose links are theirs to set.
+    """
+    if ours:
+        make_folder(os.path.dirname(path))
+    temporary = f"{path}.{os.getpid()}.tmp"
+    fd = os.open(temporary, _NEW | os.O_TRUNC, 0o644)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        remove(temporary)
+        raise
+
+
+def remove(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def append(path: str, line: bytes) -> None:
+    """Adds one line with one write, after every line that was there.
+
+    A torn line that a kill left behind is closed first, so it spoils nothing but itself. The lock makes sure that
+    the file is not being taken away by `take`.
+    """
+    make_folder(os.path.dirname(path))
+    while True:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o644)
+        try:
+            _flock(fd, time.monotonic() + FLOCK_SECONDS, path)
+            if not _still(fd, path):
+                continue
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise Refused(f"'{path}' is no file", "remove it: gitmem did not make it")
+            size = os.fstat(fd).st_size
+            torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
+            os.write(fd, (b"\n" if torn else b"") + line.rstrip(b"\n") + b"\n")
+            return
+        finally:
+            os.close(fd)
+
+
+def take(path: str, to: str) -> bool:
+    """Moves an appended file away, with no writer in between. False when there is none."""
+    while True:
+        try:
+            fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            _flock(fd, time.monotonic() + FLOCK_SECONDS, path)
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise Refused(f"'{path}' is no file", "remove it: gitmem did not make it")
+            if _still(fd, path):
+                os.replace(path, to)
+                return True
+        finally:
+            os.close(fd)
+
+
+def _still(fd: int, path: str) -> bool:
+    try:
+        here = os.lstat(path)
+    except FileNotFoundError:
+        return False
+    return (here.st_dev, here.st_ino) == (lambda s: (s.st_dev, s.st_ino))(os.fstat(fd))
+
+
+def _flock(fd: int, deadline: float, what: str) -> None:
+    """Takes the kernel's lock of an open file. Raises Locked when somebody else holds it until then."""
+    pause = 0.001
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise Locked(f"another gitmem holds {what}", "try again") from None
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.01)
+
+
+@contextlib.contextmanager
+def lock(path: str, *, deadline: float) -> Iterator[None]:
+    """Holds the lock of a clone; the kernel lets go of it when we die. `deadline`: monotonic seconds.
+
+    Raises Locked when somebody else holds it until then.
+    """
+    make_folder(os.path.dirname(path))
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    try:
+        _flock(fd, deadline, "the lock of this clone")
+        yield
+    finally:
+        os.close(fd)

@@ -1,0 +1,69 @@
+"""Many objects from one `git cat-file --batch`."""
+
+from __future__ import annotations
+
+from gitmem.errors import TooLarge
+from gitmem.git.run import decode, encode
+from gitmem.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from gitmem.git.run import Git, Process
+
+# An object beyond this is refused, not read: a flat tree of 500,000 notes, a note sixteen times as large as ours get.
+MAX_BYTES = {"tree": 32 << 20, "blob": 1 << 20}
+IN_FLIGHT = 256  # names asked before the answers are read; well below a pipe's 64 KiB
+
+
+class Object(NamedTuple):
+    oid: str
+    kind: str
+    data: bytes
+
+
+class Objects:
+    """Reads objects by name. The process starts with the first question and ends with us; it sees refs and objects
+    that are written meanwhile."""
+
+    def __init__(self, git: Git) -> None:
+        self._git = git
+        self._running: Process | None = None
+
+    def __del__(self) -> None:
+        if self._running is not None:
+            self._running.kill()
+
+    @property
+    def _process(self) -> Process:
+        if self._running is None:
+            self._running = self._git.open("cat-file", "--batch")
+        return self._running
+
+    def get(self, name: str) -> Object | None:
+        """The object of that name, None when this repository has none. Raises GitError when it is beyond all size."""
+        return next(self.get_all([name]))
+
+    def get_all(self, names: Iterable[str]) -> Iterator[Object | None]:
+        """The objects in the order of the names."""
+        waiting = 0
+        for name in names:
+            self._process.feed(encode(name) + b"\n")
+            waiting += 1
+            if waiting == IN_FLIGHT:
+                yield self._answer()
+                waiting -= 1
+        for _ in range(waiting):
+            yield self._answer()
+
+    def _answer(self) -> Object | None:
+        words = decode(self._process.line()).rsplit(" ", 2)
+        if len(words) < 3 or not words[2].isdigit():
+            return None  # `NAME missing`, `NAME ambiguous`
+        oid, kind, size = words[0], words[1], int(words[2])
+        if size > MAX_BYTES.get(kind, 1 << 20):
+            self._process.kill()  # the next question gets a new process; nothing of that size is taken in
+            self._running = None
+            raise TooLarge(f"object '{oid}' has {size} bytes, more than gitmem reads")
+        return Object(oid, kind, self._process.take(size + 1)[:-1])
