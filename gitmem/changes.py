@@ -1,0 +1,100 @@
+"""What one commit changed, as values: the reader of `git diff-tree --raw -p -U0 -z`."""
+
+from __future__ import annotations
+
+from gitmem.values import NamedTuple
+
+MAX_COUNTED_FILES = 400  # beyond that many paths line counts say nothing and cost most (`numbers.md`, Traps)
+
+
+class Change(NamedTuple):
+    """One path that differs. Names are UTF-8, other bytes as surrogate escapes."""
+
+    status: str  # A, M, D, R, T
+    path: str
+    old_path: str | None  # of a rename
+    added: int | None  # lines; None when not counted: binary, over 1 MiB, too many files, partial clone
+    removed: int | None
+    patch: bytes  # of `diff --git`, -U0; empty when not read
+    binary: bool = False
+
+
+class Commit(NamedTuple):
+    oid: str
+    parents: tuple[str, ...]
+    at: int  # committer time, epoch seconds, UTC
+    mail: str  # committer's, only ever to be hashed
+    message: str
+    changes: tuple[Change, ...]
+    counted: bool  # False when lines were not read: too many files, too large, a partial clone
+
+
+def read_commit(chunk: bytes, parents: tuple[str, ...], *, whole: bool, partial: bool) -> Commit:
+    """One commit from what diff-tree printed for it.
+
+    chunk: bytes: oid NUL epoch NUL mail NUL message NUL NUL [newline, raw records -z [NUL, patch]].
+    """
+    # a message beyond all size is cut within: what is missing then is empty
+    oid, at, mail, message, rest = (*chunk.split(b"\0", 4), b"", b"", b"", b"")[:5]
+    raw, _, patch = rest[1:].removeprefix(b"\n").partition(b"\0\0")
+    changes, counted = read_changes(raw, patch, counted=whole and not partial)
+    return Commit(oid.decode("ascii"), parents, _seconds(at), text(mail), text(message).strip("\n"), changes, counted)
+
+
+def read_changes(raw: bytes, patch: bytes, *, counted: bool) -> tuple[tuple[Change, ...], bool]:
+    """(changes, whether their lines were read) from the two parts of `diff-tree --raw -p -z`.
+
+    counted: False when the patch is not whole or was not asked for; more than MAX_COUNTED_FILES are never counted.
+    """
+    records = _raw_records(raw)
+    counted = counted and len(records) <= MAX_COUNTED_FILES
+    pieces = _pieces(patch) if counted else []
+    changes, position = [], 0
+    for status, path, old_path in records:
+        taken = 2 if status == "T" else 1  # a change of type is a deletion and a creation
+        changes.append(_change(status, path, old_path, pieces[position : position + taken]))
+        position += taken
+    if counted and position != len(pieces):  # the two parts do not agree: names are certain, lines are not
+        counted = False
+        changes = [change._replace(added=None, removed=None, patch=b"") for change in changes]
+    return tuple(changes), counted
+
+
+def _seconds(at: bytes) -> int:
+    """Epoch seconds; 0 for a date that git itself cannot read."""
+    return int(at) if at.removeprefix(b"-").isdigit() else 0
+
+
+def text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def _raw_records(raw: bytes) -> list[tuple[str, str, str | None]]:
+    """(status letter, path, old path) of each `:mode mode oid oid status NUL path NUL [path NUL]`."""
+    words = iter(raw.rstrip(b"\0").split(b"\0")) if raw else iter(())
+    records: list[tuple[str, str, str | None]] = []
+    for meta in words:
+        status = chr(meta[meta.rindex(b" ") + 1]) if b" " in meta[:-1] else ""
+        path, new_path = next(words, None), next(words, None) if status in ("R", "C") else b""
+        if not status or path is None or new_path is None:
+            break  # cut off here: there were more files than are read
+        records.append((status, text(new_path or path), text(path) if new_path else None))
+    return records
+
+
+def _pieces(patch: bytes) -> list[bytes]:
+    return (b"\n" + patch).split(b"\ndiff --git ")[1:]
+
+
+def _change(status: str, path: str, old_path: str | None, pieces: list[bytes]) -> Change:
+    added = removed = 0
+    for piece in pieces:
+        if b"\nBinary files " in piece and b"\n@@ -" not in piece:
+            return Change(status, path, old_path, None, None, b"", binary=True)
+        # -U0: after the header every line begins with +, -, \ or @@; the header has one +++ and one ---
+        header = 1 if b"\n@@ -" in piece else 0
+        added += piece.count(b"\n+") - header
+        removed += piece.count(b"\n-") - header
+    if not pieces:
+        return Change(status, path, old_path, None, None, b"")
+    return Change(status, path, old_path, added, removed, b"\n".join(pieces))

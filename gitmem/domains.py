@@ -1,0 +1,124 @@
+"""Which part of a project a path belongs to: ordered rules, the first that fits names the domain."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# name -> folders that mean it. The first six count as one of the two outermost folders only: deeper down `hooks` or
+# `commands` is ordinary code.
+OUTER = (
+    ("skills", ("skills",)),
+    ("commands", ("commands",)),
+    ("roles", ("roles",)),
+    ("agents", ("agents",)),
+)
+DOC_FOLDERS = ("docs", "doc", "documentation")
+DOC_ENDINGS = (".md", ".mdx", ".rst", ".adoc")
+LATER = (
+    ("scripts", ("scripts", "bin", "tools")),
+    ("hooks", ("hooks", ".husky", ".githooks")),
+    ("rules", ("rules",)),
+    ("templates", ("templates",)),
+)
+TEST_FOLDERS = (
+    "test",
+    "tests",
+    "spec",
+    "specs",
+    "__tests__",
+    "testdata",
+    "e2e",
+    "cypress",
+    "fixtures",
+    "__snapshots__",
+)
+CI_FOLDERS = (".github", ".circleci", ".ci", ".buildkite")
+CI_NAMES = (".gitlab-ci.yml", ".travis.yml", "jenkinsfile", "azure-pipelines.yml", ".pre-commit-config.yaml")
+DEPS_NAMES = (
+    "package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lockb",
+    "pyproject.toml", "setup.py", "setup.cfg", "pipfile", "pipfile.lock", "poetry.lock", "uv.lock", "go.mod",
+    "go.sum", "cargo.toml", "cargo.lock", "composer.json", "composer.lock", "gemfile", "gemfile.lock", "pom.xml",
+    "build.gradle", "build.gradle.kts", "mix.exs", "mix.lock", "flake.lock",
+)  # fmt: skip
+CONFIG_FOLDERS = ("config", "conf", "settings")
+CONFIG_ENDINGS = (".toml", ".ini", ".cfg", ".conf", ".yml", ".yaml", ".json", ".properties")
+MAX_DOMAINS = 12
+
+
+@lru_cache(4096)
+def is_test(path: str) -> bool:
+    """Whether a path is a test by its folders or its name."""
+    *folders, name = path.lower().split("/")
+    stem = name.split(".")[0]
+    return (
+        any(folder in TEST_FOLDERS for folder in folders)
+        or stem.startswith("test_")
+        or stem.endswith(("_test", "_spec"))
+        or ".test." in name
+        or ".spec." in name
+        or (name.endswith((".java", ".kt", ".php", ".cs")) and stem.endswith(("test", "tests")))
+        or name == "conftest.py"
+    )
+
+
+def domain_of(path: str, rules: Sequence[tuple[str, Sequence[str]]] = ()) -> str:
+    """The domain of one path. `rules`: (name, folders or `*.ending` or file names) that go before the defaults."""
+    *folders, name = path.lower().split("/")
+    for domain, places in rules:
+        if any(fits(place, path) for place in places):
+            return domain
+    outer = folders[:2]
+    for domain, places in OUTER:
+        if any(folder in places for folder in outer):
+            return domain
+    if is_test(path):
+        return "tests"
+    if any(folder in DOC_FOLDERS for folder in folders) or name.endswith(DOC_ENDINGS):
+        return "docs"
+    for domain, places in LATER:
+        if any(folder in places for folder in outer):
+            return domain
+    return _rest(path, folders, name)
+
+
+def fits(place: str, path: str) -> bool:
+    """Whether a path lies in a place: `*.ending`, leading folders `a/b` or `a/**`, any folder's or file's name."""
+    place, low = place.lower().removesuffix("**").removesuffix("*"), path.lower()
+    *folders, name = low.split("/")
+    if place.startswith("*."):
+        return name.endswith(place[1:])
+    if "/" in place.strip("/"):
+        return low.startswith(place.strip("/") + "/") or low == place
+    return place.strip("/") in folders or place == name
+
+
+def _rest(path: str, folders: list[str], name: str) -> str:
+    if (folders and folders[0] in CI_FOLDERS) or name in CI_NAMES:
+        return "ci"
+    if name in DEPS_NAMES or (name.startswith("requirements") and name.endswith(".txt")):
+        return "deps"
+    if any(folder in CONFIG_FOLDERS for folder in folders[:2]) or (not folders and name.endswith(CONFIG_ENDINGS)):
+        return "config"
+    if name.startswith(".") and not folders:
+        return "config"
+    if not folders:
+        return "root"
+    whole = path.split("/")
+    return f"src:{whole[1] if len(whole) > 2 and whole[0] == 'src' else whole[0]}"
+
+
+def count_domains(paths: Iterable[str], rules: Sequence[tuple[str, Sequence[str]]] = ()) -> list[list[str | int]]:
+    """[[name, distinct paths]], largest first, then by name; the rest is summed up as `other`."""
+    counted: dict[str, int] = {}
+    for path in set(paths):
+        name = domain_of(path, rules)
+        counted[name] = counted.get(name, 0) + 1
+    ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    shown: list[list[str | int]] = [[name, count] for name, count in ordered[:MAX_DOMAINS]]
+    if rest := sum(count for _, count in ordered[MAX_DOMAINS:]):
+        shown.append(["other", rest])
+    return shown
