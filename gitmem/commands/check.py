@@ -1,0 +1,88 @@
+"""`gitmem check`: are the pages valid, and can they still be true? For pre-commit, CI and people."""
+
+from __future__ import annotations
+
+import time
+
+from gitmem import configfile, output, reflection, window
+from gitmem.checks import Problem, check_archive, check_edited
+from gitmem.errors import GitmemError
+from gitmem.freshness import Freshness, freshness
+from gitmem.git import ask
+from gitmem.git.run import decode
+from gitmem.manifest import ARCHIVE, FOLDER, ORDER
+from gitmem.opening import open_store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from gitmem.settings import Settings
+    from gitmem.store import Store
+
+
+def run(args: Namespace) -> int:
+    store = open_store(args.repo)
+    settings = configfile.load(store)
+    tree = "" if args.staged else "HEAD"
+    changed = _staged_pages(store) if args.staged else [*ORDER, ARCHIVE]
+    problems = _invalid(store, tree, changed)
+    states = freshness(
+        store, settings, now=time.time(), tree=tree,
+        upcoming=frozenset(changed) if args.staged else frozenset(),
+    )  # fmt: skip
+    silent = _range(store, settings, args.range) if args.range else []
+    stale = [one for one in states if one.stale]
+    warn = settings.freshness_mode == "warn" and not args.strict
+    failed = bool(problems) or ((bool(stale) or bool(silent)) and not warn)
+    if args.json:
+        output.say_json({
+            "status": "failed" if failed else "ok", "problems": [p._asdict() for p in problems], "silent": silent,
+            "pages": [{**one._asdict(), "commits": list(one.commits)} for one in states],
+        })  # fmt: skip
+        return 1 if failed else 0
+    return _report(problems, states, silent, failed)
+
+
+def _report(problems: list[Problem], states: list[Freshness], silent: list[str], failed: bool) -> int:
+    for problem in problems:
+        output.say(f"{FOLDER}/{problem}")
+    for one in states:
+        if one.stale:
+            output.say(f"{FOLDER}/{one.page}: stale: {one.why}")
+            for oid in one.commits[:5]:
+                output.say(f"  {oid[:12]}")
+    for page in silent:
+        output.say(f"{FOLDER}/{page}: this range changes what it should say, and leaves it as it was")
+    if not failed:
+        output.say("the pages are fresh" if not silent and not any(one.stale for one in states) else "warnings only")
+        return 0
+    raise GitmemError("the pages need work", "run 'gitmem reflect-prepare', then 'gitmem reflect'")
+
+
+def _staged_pages(store: Store) -> list[str]:
+    out = store.git.run("diff", "--cached", "--name-only", "-z", "--no-renames", "--diff-filter=d", "--", FOLDER).out
+    names = [path.rpartition("/")[2] for path in decode(out).split("\0") if path]
+    return [name for name in names if name in (*ORDER, ARCHIVE)]
+
+
+def _invalid(store: Store, tree: str, pages: list[str]) -> list[Problem]:
+    """What is wrong with the pages themselves, as they are in HEAD or in the index."""
+    found: list[Problem] = []
+    for page in pages:
+        there = store.objects.get(f"{tree}:{FOLDER}/{page}")
+        if there is not None:
+            found += check_archive(there.data) if page == ARCHIVE else check_edited(page, there.data, now=time.time())
+    return found
+
+
+def _range(store: Store, settings: Settings, range_: str) -> list[str]:
+    """Pages that a range makes untrue and does not touch. The range counts from where the branches parted."""
+    base, _, head = range_.partition("..")
+    end = ask.resolve_commit(store.git, head.removeprefix(".") or "HEAD")
+    start = ask.merge_base(store.git, ask.resolve_commit(store.git, base or "HEAD"), end)
+    if start is None:
+        raise GitmemError(f"'{range_}': the two ends have no common commit here", "fetch more of the history")
+    judged = reflection.judge_window(store, window.named_window(store, f"{start}..{end}"), settings)
+    touched = {path.rpartition("/")[2] for path in judged.size.files if path.startswith(FOLDER + "/")}
+    return [page for page in judged.verdict.targets if page not in touched]

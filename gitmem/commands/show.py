@@ -1,0 +1,142 @@
+"""`gitmem show [REV | rec-ID]`: the records of a commit, its capsule first."""
+
+from __future__ import annotations
+
+from gitmem import chain, output, records
+from gitmem.capsule import flat
+from gitmem.errors import BadRevision, UsageError
+from gitmem.git import ask
+from gitmem.opening import open_store
+from gitmem.store import Store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from typing import Any
+
+    from gitmem.records import Record
+
+HIDDEN_FIELDS = ("a", "added", "at", "client", "commit", "files", "id", "kind", "removed", "summary", "text", "v", "w")
+ORDER = ("type", "scope", "breaking", "why", "domains", "signals", "symbols", "paths", "tests", "refs", "reverts")
+WIDTH = 116
+
+
+def run(args: Namespace) -> int:
+    store = open_store(args.repo)
+    if args.rev.startswith("rec-"):
+        return _show_record(args, store, args.rev.removeprefix("rec-"))
+    commit = ask.resolve_commit(store.git, args.rev)
+    reading = store.reading(commit)
+    if args.raw:
+        for record in (*reading.records, *reading.hidden):
+            output.say(record.line.decode("utf-8", "replace"))
+        for line in reading.unreadable:
+            output.say(line.decode("utf-8", "replace"))
+        return 0
+    former = list(chain.former(store, reading))
+    capsule = records.capsule_of(commit, reading.records)
+    if args.flat:
+        rows = flat(capsule.fields, output.day(int(capsule.fields["at"]))) if capsule else []
+        if args.json:
+            output.say_json(rows)
+        else:
+            for row in rows:
+                output.say("  ".join(output.one_line(row[key]) for key in ("date", "domain", "type", "summary")))
+        return 0
+    if args.json:
+        output.say_json(_document(commit, reading, former, capsule))
+    else:
+        _print(commit, reading, former, capsule)
+    return 0
+
+
+def _document(
+    commit: str, reading: records.Reading, former: list[chain.Ancestor], capsule: Record | None
+) -> dict[str, Any]:
+    return {
+        "commit": commit,
+        "capsule": capsule.fields if capsule else None,
+        "records": [record.fields for record in _others(commit, reading, capsule)],
+        "former": [
+            {"commit": one.commit, "operation": one.operation, "records": [r.fields for r in one.reading.records]}
+            for one in former
+        ],
+        "unreadable": len(reading.unreadable),
+    }
+
+
+def _others(commit: str, reading: records.Reading, capsule: Record | None) -> list[Record]:
+    """All but the capsule that counts, and capsules of other commits, which belong to those."""
+    return [r for r in reading.records if r is not capsule and not (r.kind == "capsule" and r.commit != commit)]
+
+
+def _print(commit: str, reading: records.Reading, former: list[chain.Ancestor], capsule: Record | None) -> None:
+    output.say(f"commit {commit}")
+    if capsule is None:
+        output.say("no capsule; 'gitmem backfill' writes those that are missing")
+    else:
+        _print_record(capsule)
+    for record in _others(commit, reading, capsule):
+        if record.kind not in ("link", "branch"):  # told below, and of use to programs
+            _print_record(record)
+    if reading.unreadable:
+        output.say(f"\n{len(reading.unreadable)} lines are no records of ours; 'gitmem show --raw' shows them")
+    for one in former:
+        old = records.capsule_of(one.commit, one.reading.records)
+        word = "reverts" if one.operation == "revert" else f"formerly ({one.operation})"
+        output.say(f"\n{word} {one.commit[:12]}{': ' + _one_line(old.fields.get('a', '')) if old else ''}")
+
+
+def _print_record(record: Record) -> None:
+    at = output.day(int(record.fields["at"]))
+    title = record.fields.get("a") or record.fields.get("text") or ""
+    output.say(f"\n{output.one_line(record.kind)}  {at}  rec-{output.one_line(record.id)}")
+    if title:
+        output.say(f"    {_one_line(title)}")
+    keys = [key for key in (*ORDER, *sorted(record.fields.keys() - set(ORDER))) if key in record.fields]
+    for key in keys:
+        if key not in HIDDEN_FIELDS:
+            _print_field(key, record.fields[key])
+
+
+def _print_field(key: str, value: Any) -> None:
+    """`key: value`, folded between items so that long lists stay readable."""
+    parts = _one_line(value).split(", ") if isinstance(value, list) else [_one_line(value)]
+    row = f"    {output.one_line(key)}: {parts[0]}"
+    for part in parts[1:]:
+        if len(row) + len(part) > WIDTH:
+            output.say(row + ",")
+            row = f"      {part}"
+        else:
+            row += f", {part}"
+    output.say(row)
+
+
+def _one_line(value: Any) -> str:
+    if isinstance(value, list):
+        pairs = all(isinstance(one, list) for one in value)
+        return ", ".join(output.one_line(" ".join(map(str, one))) if pairs else _one_line(one) for one in value)
+    if isinstance(value, dict):
+        return "; ".join(f"{output.one_line(key)} {_one_line(one)}" for key, one in sorted(value.items()))
+    return output.one_line(str(value))
+
+
+def _show_record(args: Namespace, store: Store, wanted: str) -> int:
+    """Looks for an id, or a beginning of one that only one record has, in all notes."""
+    if len(wanted) < 4 or not wanted.isalnum():
+        raise UsageError(f"'rec-{wanted}' is no record id", "give at least 4 of its 16 characters")
+    found: dict[str, Record] = {}
+    for ref in (records.SHARED_REF, records.PRIVATE_REF):
+        for _, lines in store.read_blobs(store.blobs(ref).items()):
+            candidates = [record for line in lines if (record := records.parse(line))]
+            found.update({record.id: record for record in candidates if record.id.startswith(wanted)})
+    if len(found) != 1:
+        reason = "no record has that id" if not found else f"{len(found)} records begin like that"
+        raise BadRevision(f"'rec-{wanted}': {reason}", "'gitmem show COMMIT' prints the ids of a commit's records")
+    [record] = found.values()
+    if args.json:
+        output.say_json(record.fields)
+    else:
+        output.say(f"commit {output.one_line(record.commit)}")
+        _print_record(record)
+    return 0
