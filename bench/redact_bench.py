@@ -1,11 +1,9 @@
-"""Recall, precision and time of gitmem/redact.py beside detect-secrets' default plugins. `python redact_bench.py [corpus|real]`."""
+"""Recall, precision and time of gitmem/redact.py beside detect-secrets' default plugins."""
 
 from __future__ import annotations
 
 import collections
 import pathlib
-import subprocess
-import sys
 import tempfile
 import time
 
@@ -82,43 +80,5 @@ def bench_corpus() -> None:
     print(f"\ntime: ours {ours_s:.2f} s, theirs {theirs_s:.2f} s")
 
 
-def bench_real(repos: list[str]) -> None:
-    for repo in repos:
-        with tempfile.TemporaryDirectory() as tmp:
-            git = subprocess.run(["git", "-C", f"/work/.mirror/{repo}/repo", "archive", "HEAD"], capture_output=True, check=True)
-            subprocess.run(["tar", "-x", "-C", tmp], input=git.stdout, check=True)
-            files = []
-            for path in sorted(pathlib.Path(tmp).rglob("*")):
-                if path.is_file() and not path.is_symlink() and path.stat().st_size < 1_000_000:
-                    data = path.read_bytes()
-                    if b"\0" not in data[:8000]:
-                        files.append((path, data.decode("utf-8", "replace")))
-            size = sum(len(t) for _, t in files)
-            counts, clock = collections.Counter(), time.perf_counter()
-            hits = []
-            for path, text in files:
-                for f in redact.find(text):
-                    counts[f.kind] += 1
-                    hits.append((path.relative_to(tmp), f, text))
-            ours_s = time.perf_counter() - clock
-            with open(f"/tmp/redact/out/{repo}.txt", "w") as log:
-                for path, f, text in hits:
-                    start = text.rfind("\n", 0, f.start) + 1
-                    end = text.find("\n", f.end)
-                    log.write(f"{f.kind}\t{path}:{f.line}\t{text[max(start, f.start - 50):f.start]}»{text[f.start:f.end][:70]}«{text[f.end:end][:20]}\n")
-            print(f"{repo}: {len(files)} files, {size / 1e6:.1f} MB; ours {sum(counts.values())} in {ours_s:.1f} s {dict(counts)}", flush=True)
-            if "--ours" in sys.argv:
-                continue
-            counts, clock = collections.Counter(), time.perf_counter()
-            with default_settings():
-                for path, _ in files:
-                    counts.update(kind for _, kind, _ in theirs(path))
-            print(f"   theirs {sum(counts.values())} in {time.perf_counter() - clock:.1f} s {dict(counts)}", flush=True)
-
-
 if __name__ == "__main__":
-    pathlib.Path("/tmp/redact/out").mkdir(exist_ok=True)
-    if sys.argv[1:2] == ["real"]:
-        bench_real([a for a in sys.argv[2:] if not a.startswith("--")])
-    else:
-        bench_corpus()
+    bench_corpus()

@@ -225,55 +225,51 @@ def _within(path: str, rule: Rule) -> bool:
 
 def _file_evidence(item: Sides, rules: Sequence[Rule]) -> list[Found]:
     patch = item.patch
-    found = by_path(patch)
-    if (
-        contract(patch.path)
-        and names.suffix(patch.path) in ("md", "rst", "adoc")
-        and (item.come.code or item.gone.code)
-    ):
-        found.append(
-            Found(
-                "contracts",
-                "promise",
-                1.0,
-                (DOES, STATE) if item.come.code else (DOES,),
-                patch.path,
-                None,
-                "a requirement document changed",
-            )
-        )
+    return [
+        *by_path(patch),
+        *_stated(item),
+        *_under_rules(item, rules),
+        *renamed(patch, rules),
+        *outside(patch),
+        *_layer(item),
+    ]
+
+
+def _stated(item: Sides) -> list[Found]:
+    """What a document promises, and what a constant beside a rule word decides."""
+    patch, found = item.patch, []
+    suffix = names.suffix(patch.path)
+    if contract(patch.path) and suffix in ("md", "rst", "adoc") and (item.come.code or item.gone.code):
+        pages = (DOES, STATE) if item.come.code else (DOES,)
+        found.append(Found("contracts", "promise", 1.0, pages, patch.path, None, "a requirement document changed"))
     rule = None if manifest(patch.path) else lines.changed_rule(item.gone.code, item.come.code)
-    if rule is not None and names.suffix(patch.path) not in ("html", "css", "json", "xaml", "svg", "sql"):
-        found.append(
-            Found("interface", "rule", 1.0, (DOES,), patch.path, patch.line(rule[0]), f"a rule changed: {rule[1][:80]}")
-        )
-    if patch.added is None and not patch.binary and not patch.plus and not patch.minus:
-        found.extend(
-            Found(rule.name, "unread@", 1.0, rule.pages, patch.path, None, "a file changed whose lines were not read")
-            for rule in rules
-            if _within(patch.path, rule)
-        )
-    found.extend(
-        Found(rule.name, "change@", 1.0, rule.pages, patch.path, None, "a file changed that the rule names")
-        for rule in rules
-        if "change@" in rule.kinds and under(patch.path, rule.paths) and (item.come.code or item.gone.code)
-    )
-    found.extend(renamed(patch, rules))
-    found.extend(outside(patch))
-    lines_new = len(item.come.code) - len(item.gone.code)
-    if lines_new >= 20 and under(patch.path, LAYERS):
-        found.append(
-            Found(
-                "structure",
-                "layer",
-                min(1.0, lines_new / 150),
-                (HOW,),
-                patch.path,
-                None,
-                f"{lines_new} net new lines in a storage or transport layer",
-            )
-        )
+    if rule is not None and suffix not in ("html", "css", "json", "xaml", "svg", "sql"):
+        what = f"a rule changed: {rule[1][:80]}"
+        found.append(Found("interface", "rule", 1.0, (DOES,), patch.path, patch.line(rule[0]), what))
     return found
+
+
+def _under_rules(item: Sides, rules: Sequence[Rule]) -> list[Found]:
+    """A file below a rule's paths whose lines were not read, or where any line counts."""
+    patch, found = item.patch, []
+    if patch.added is None and not patch.binary and not patch.plus and not patch.minus:
+        what = "a file changed whose lines were not read"
+        found += [
+            Found(r.name, "unread@", 1.0, r.pages, patch.path, None, what) for r in rules if _within(patch.path, r)
+        ]
+    if item.come.code or item.gone.code:
+        what = "a file changed that the rule names"
+        chosen = [rule for rule in rules if "change@" in rule.kinds and under(patch.path, rule.paths)]
+        found += [Found(rule.name, "change@", 1.0, rule.pages, patch.path, None, what) for rule in chosen]
+    return found
+
+
+def _layer(item: Sides) -> list[Found]:
+    fresh = len(item.come.code) - len(item.gone.code)
+    if fresh < 20 or not under(item.patch.path, LAYERS):
+        return []
+    what = f"{fresh} net new lines in a storage or transport layer"
+    return [Found("structure", "layer", min(1.0, fresh / 150), (HOW,), item.patch.path, None, what)]
 
 
 def _state(files: Sequence[FilePatch], accepted: frozenset[str]) -> list[Found]:
