@@ -33,12 +33,12 @@ LANGUAGES = {
     )
     for suffix in suffixes.split()
 }  # fmt: skip
-BUILDS = {
-    "pyproject.toml": "Python (pyproject.toml)", "setup.py": "Python (setup.py)", "package.json": "npm",
-    "go.mod": "Go modules", "Cargo.toml": "Cargo", "pom.xml": "Maven", "build.gradle": "Gradle",
-    "build.gradle.kts": "Gradle", "composer.json": "Composer", "Gemfile": "Bundler", "mix.exs": "Mix",
-    "Makefile": "make", "Dockerfile": "Docker", "CMakeLists.txt": "CMake", "meson.build": "Meson",
-}  # fmt: skip
+BUILDS = frozenset((
+    "pyproject.toml", "setup.py", "package.json", "pnpm-lock.yaml", "go.mod", "Cargo.toml", "pom.xml", "build.gradle",
+    "build.gradle.kts", "composer.json", "Gemfile", "mix.exs", "Makefile", "Dockerfile", "CMakeLists.txt",
+    "meson.build",
+    "requirements.txt", "flake.nix",
+))  # fmt: skip
 ENTRIES = ("main.py", "manage.py", "app.py", "main.go", "main.rs", "index.js", "index.ts", "server.js", "server.ts",
            "artisan")  # fmt: skip
 MAX_READ_BYTES = 256 << 10
@@ -77,7 +77,7 @@ def survey(store: Store) -> Survey:
         first_paragraph(_text(store, readme)) if readme else "",
         readme,
         [(name, count) for name, count in suffixes.most_common(8) if name],
-        sorted({BUILDS[path] for path in paths if path in BUILDS}),
+        sorted(path for path in paths if path in BUILDS),
         folders.most_common(MAX_LISTED),
         manifests.get("commands", [])[:MAX_LISTED],
         [path for path in counted if path.rpartition("/")[2] in ENTRIES and path.count("/") <= 3][:MAX_LISTED],
@@ -107,7 +107,9 @@ def first_paragraph(text: str) -> str:
     text = re.sub(r"<!--.*?-->", "", text.replace("\r\n", "\n"), flags=re.DOTALL)
     for block in re.split(r"\n\s*\n", text):
         rows = [row.strip() for row in block.split("\n") if row.strip()]
-        if not rows or rows[0].startswith(("#", "=", "-", "*", "!", "[!", "[![", "<", "|", "```", ">", "..", "---")):
+        if not rows or rows[0].startswith(
+            ("#", "=", "- ", "---", "* ", "+ ", "!", "[!", "[![", "<", "|", "```", ">", "..", "---")
+        ):
             continue
         if len(rows) > 1 and set(rows[1]) <= set("=-~^"):
             continue
@@ -125,7 +127,7 @@ def _manifests(store: Store, paths: list[str]) -> dict[str, Any]:
         _pyproject(_text(store, "pyproject.toml"), found)
     for path in ("package.json", "composer.json"):
         if path in paths:
-            _package(_text(store, path), found)
+            _package(_text(store, path), found, path)
     if "go.mod" in paths and (module := re.match(r"module\s+(\S+)", _text(store, "go.mod"))):
         found.setdefault("name", module[1].rstrip("/").rpartition("/")[2])
         found["commands"] += [p.split("/")[1] for p in paths if re.fullmatch(r"cmd/[^/]+/main\.go", p)]
@@ -162,7 +164,7 @@ def _pyproject(text: str, found: dict[str, Any]) -> None:
         found["commands"] += sorted(_table(table, "scripts"))
 
 
-def _package(text: str, found: dict[str, Any]) -> None:
+def _package(text: str, found: dict[str, Any], path: str) -> None:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
@@ -174,7 +176,10 @@ def _package(text: str, found: dict[str, Any]) -> None:
             found.setdefault(key, data[key])
     if isinstance(data.get("bin"), dict):
         found["commands"] += sorted(data["bin"])
-    found["commands"] += [f"npm run {name}" for name in sorted(_table(data, "scripts"))][:6]
+    runner = "composer run" if path == "composer.json" else "npm run"
+    usual = ("dev", "start", "build", "test", "lint")  # what people look for first
+    names = sorted(_table(data, "scripts"), key=lambda name: (name not in usual, name))
+    found["commands"] += [f"{runner} {name}" for name in names][:6]
 
 
 def _cargo(text: str, found: dict[str, Any]) -> None:

@@ -238,7 +238,8 @@ def _tip(objects: Objects, ref: str) -> str | None:
 
 
 def _held(place: Place, ref: str) -> bool:
-    return os.path.exists(f"{place.common_dir}/{ref}.lock") or os.path.isdir(place.common_dir + "/reftable")
+    """Whether somebody holds the lock of the ref, or of all refs in a reftable."""
+    return any(os.path.exists(f"{place.common_dir}/{name}.lock") for name in (ref, "reftable/tables.list"))
 
 
 def _remove_stale_lock(path: str) -> bool:

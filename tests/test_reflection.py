@@ -810,7 +810,7 @@ def test_drafts_say_what_is_there_and_mark_the_rest(repo: Repo) -> None:
     repo.gitmem("init")
     pages = {name: (repo.path / FOLDER / name).read_text() for name in PAGES}
     assert "Blog serves posts from Markdown files to readers. <!-- confirm -->" in pages["what-is.md"]
-    assert "Written in Python (2 files)." in pages["how-it-works.md"]
+    assert "generated and vendored ones: Python 2." in pages["how-it-works.md"]
     assert "- `blog`: to be written. <!-- confirm -->" in pages["what-it-does.md"]
     assert "feat: begin" in pages["current-state.md"]
     repo.commit("docs: drafts")
