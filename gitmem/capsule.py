@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from gitmem import records
 from gitmem.domains import count_domains, is_test
 from gitmem.manifest import FOLDER
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_PATHS = 50
 DEFAULTS = Settings()
+MAX_JUDGED = 1000  # changes that a verdict looks at: beyond, volume is certain and every further name only costs
 WEIGHING = (None, "docs", "changelog")  # roles of files whose lines a verdict reads
 
 
@@ -44,7 +47,8 @@ def judge_commit(commit: Commit, settings: Settings) -> Verdict:
 
 def files_of(changes: Iterable[Change]) -> list[FilePatch]:
     """The changes as a verdict reads them: with the lines of those that may weigh in it."""
-    return [read_patch(c if _weighs(c.path) else c._replace(patch=b"")) for c in changes]
+    judged = itertools.islice(changes, MAX_JUDGED)
+    return [read_patch(c if _weighs(c.path) else c._replace(patch=b"")) for c in judged]
 
 
 def _weighs(path: str) -> bool:
