@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SIGPIPE = 13  # Linux and macOS; `import signal` pulls in enum, 4 ms
 SIGKILL = 9
+SIGINT = 2
 CHUNK_BYTES = 1 << 16
 WIDE_PIPE_BYTES = 1 << 20  # what any user may have (fs.pipe-max-size)
 ERROR_BYTES = 1 << 16  # of git's stderr that are kept
@@ -245,6 +246,8 @@ class Process:
     def failure(self) -> GitError:
         """The error that describes how git ended: its own first line of complaint."""
         status = self._wait()
+        if status == -SIGINT:  # Ctrl-C reaches the whole group, and git may die of it before we notice
+            raise KeyboardInterrupt
         lines = [line for line in self._errors.decode("utf-8", "replace").splitlines() if line.strip()]
         said = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[0] if lines else "")
         said = said.removeprefix("fatal: ").removeprefix("error: ") or f"ended with status {status}"
