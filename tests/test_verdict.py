@@ -15,6 +15,7 @@ from gitmem.verdict.signals import judge
 from tests.repo import ROOT
 from tests.verdict_cases import NEGATIVE, POSITIVE
 
+CLONES = os.environ.get("GITMEM_CLONES", "")  # read before the tests are sealed
 REPORTED = ("koel/koel", "spring-projects/spring-petclinic", "simonw/sqlite-utils")  # the half that was not tuned on
 
 
@@ -43,11 +44,10 @@ def test_the_same_files_in_any_number_of_runs_give_the_same_verdict() -> None:
 @pytest.mark.soak
 def test_REF_29_on_real_histories_the_goals_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Needs clones of the labelled repositories: GITMEM_CLONES names their folder."""
-    clones = os.environ.get("GITMEM_CLONES")
-    if not clones:
+    if not CLONES:
         pytest.skip("GITMEM_CLONES names no folder of clones")
     gitmem = f"{sys.executable} -P -m gitmem"
-    argv = [sys.executable, str(ROOT / "bench/verdict_repos.py"), str(ROOT / "tests/data/reflection_windows.jsonl"), "--clones", clones, "--json",
+    argv = [sys.executable, str(ROOT / "bench/verdict_repos.py"), str(ROOT / "tests/data/reflection_windows.jsonl"), "--clones", CLONES, "--json",
             "--setup", f"{gitmem} init --yes", "--command", f"{gitmem} reflect-prepare --range {{range}} --json --dry-run"]  # fmt: skip
     for confidence, least in (("high,medium,low", 0.74), ("high", 0.92)):
         chosen = [word for repo in REPORTED for word in ("--repo", repo)]
