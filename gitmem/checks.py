@@ -44,13 +44,10 @@ def check_page(
 
     now: epoch seconds; archive: the text of `current-state-archive.md` as it would be kept.
     """
-    unreadable = list(_bytes(name, data))
-    if unreadable:
-        return unreadable
+    page = _opened(name, data)
+    if not isinstance(page, Page):
+        return page
     text = data.decode("utf-8")
-    page = read_page(text)
-    if isinstance(page, BadPage):
-        return [Problem("frontmatter_invalid", name, page.line, page.message), *_secrets(name, text)]
     before = read_page(old) if old is not None else None
     known = before if isinstance(before, Page) else None
     return [
@@ -65,6 +62,18 @@ def check_page(
 
 def check_edited(name: str, data: bytes, *, now: float) -> list[Problem]:
     """What must hold of a page at any time, also when a person edited it by hand."""
+    page = _opened(name, data)
+    if not isinstance(page, Page):
+        return page
+    text = data.decode("utf-8")
+    found = [*_front(name, page, None), *_time(name, page, None, now), *_secrets(name, text)]
+    if not page.body.strip():
+        found.append(Problem("content_empty", name, page.body_line, "the body is blank"))
+    return [*found, *_characters(name, normal(text))]
+
+
+def _opened(name: str, data: bytes) -> Page | list[Problem]:
+    """The page, or why it cannot be checked any further."""
     unreadable = list(_bytes(name, data))
     if unreadable:
         return unreadable
@@ -72,10 +81,7 @@ def check_edited(name: str, data: bytes, *, now: float) -> list[Problem]:
     page = read_page(text)
     if isinstance(page, BadPage):
         return [Problem("frontmatter_invalid", name, page.line, page.message), *_secrets(name, text)]
-    found = [*_front(name, page, None), *_time(name, page, None, now), *_secrets(name, text)]
-    if not page.body.strip():
-        found.append(Problem("content_empty", name, page.body_line, "the body is blank"))
-    return [*found, *_characters(name, normal(text))]
+    return page
 
 
 def check_archive(data: bytes) -> list[Problem]:

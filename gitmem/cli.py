@@ -10,7 +10,6 @@ from gitmem.errors import GitmemError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser
     from collections.abc import Sequence
 
 MINIMUM_PYTHON = (3, 11)
@@ -73,10 +72,3 @@ def _bug(error: Exception) -> int:
         traceback.print_exception(error, file=file)
     sys.stderr.write(f"gitmem: a bug of gitmem: {type(error).__name__}\nhint: please report it with '{path}'\n")
     return 3
-
-
-def build_parser() -> ArgumentParser:
-    """The parser, for documentation and completion."""
-    from gitmem.arguments import parser
-
-    return parser()
