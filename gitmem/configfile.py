@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
-from gitmem import files
+from gitmem import files, quickjson
 from gitmem.errors import GitmemError, Refused, Unreadable
 from gitmem.git.run import run_program
 from gitmem.settings import Settings, from_json, read_settings, to_json
@@ -31,7 +30,7 @@ def load(store: Store, *, in_hook: bool = False) -> Settings:
         _mark(store, Settings())
         return Settings()
     try:
-        compiled = json.loads(files.read(store.place.state_dir + "/config.json") or b"{}")
+        compiled = quickjson.loads(files.read(store.place.state_dir + "/config.json") or b"{}")
         if compiled.get("key") == key and compiled.get("version") == VERSION:
             return from_json(compiled["settings"])
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -40,7 +39,7 @@ def load(store: Store, *, in_hook: bool = False) -> Settings:
         return _compile(store, path, key)
     run_program([sys.executable, "-I", "-S", os.path.dirname(__file__) + "/entry.py", "git", "compile-config"], 1.0)
     try:
-        return from_json(json.loads(files.read(store.place.state_dir + "/config.json") or b"{}")["settings"])
+        return from_json(quickjson.loads(files.read(store.place.state_dir + "/config.json") or b"{}")["settings"])
     except (ValueError, KeyError, TypeError):
         return Settings()
 
@@ -78,7 +77,7 @@ def _compile(store: Store, path: str, key: list[int]) -> Settings:
             f"cannot read '.gitmem/config.toml': {error}", "mend it; until then the defaults hold"
         ) from None
     compiled = {"version": VERSION, "key": key, "settings": to_json(settings)}
-    files.replace(store.place.state_dir + "/config.json", json.dumps(compiled).encode())
+    files.replace(store.place.state_dir + "/config.json", quickjson.dumps(compiled).encode())
     _mark(store, settings)
     return settings
 
@@ -103,4 +102,4 @@ def compile_quietly(store: Store) -> None:
         _compile(store, path, key)
     except GitmemError as error:
         compiled = {"version": VERSION, "key": key, "settings": to_json(Settings(warnings=(error.message,)))}
-        files.replace(store.place.state_dir + "/config.json", json.dumps(compiled).encode())
+        files.replace(store.place.state_dir + "/config.json", quickjson.dumps(compiled).encode())

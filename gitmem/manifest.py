@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
-from gitmem import records
+from gitmem import quickjson, records
 from gitmem.values import NamedTuple
 from gitmem.verdict.rules import PAGES
 
@@ -129,7 +127,7 @@ def snapshot_hash(snapshot: Mapping[str, str | None]) -> str:
 
 def render(manifest: Manifest) -> bytes:
     """The document: UTF-8, sorted keys, indented for people; bytes of paths as surrogate escapes."""
-    return json.dumps(manifest.fields, indent=1, sort_keys=True).encode("ascii") + b"\n"
+    return quickjson.pretty(manifest.fields).encode("ascii") + b"\n"
 
 
 def rejected(manifest: Manifest, errors: Sequence[str]) -> Manifest:
@@ -142,7 +140,7 @@ def rejected(manifest: Manifest, errors: Sequence[str]) -> Manifest:
 def parse(data: bytes) -> Manifest | str:
     """The manifest, or the code of what is wrong with it: manifest_corrupt, manifest_changed."""
     try:
-        fields = json.loads(data)
+        fields = quickjson.loads(data)
         whole = isinstance(fields, dict) and fields["version"] == VERSION and _typed(fields)
     except (ValueError, KeyError, TypeError, RecursionError):
         return "manifest_corrupt"

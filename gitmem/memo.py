@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 
-from gitmem import files, records
+from gitmem import files, quickjson, records
 from gitmem.annotate import Link
 from gitmem.git import ask
 from gitmem.git.run import decode
@@ -40,7 +39,7 @@ def read(store: Store, head: Header) -> list[Link]:
         return []
     files.remove(_path(store))
     try:
-        noted = json.loads(data)
+        noted = quickjson.loads(data)
         if noted["head"] != (head.parents[0] if head.parents else None) or os.path.exists(
             store.place.git_dir + "/SQUASH_MSG"
         ):

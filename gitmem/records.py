@@ -5,9 +5,9 @@ Equal facts give equal bytes. Records never change; what does not parse is carri
 
 from __future__ import annotations
 
-import json
 import re
 
+from gitmem import quickjson
 from gitmem.redact import find, redact, strip_private
 from gitmem.values import NamedTuple
 
@@ -37,7 +37,6 @@ PRIVATE_KINDS = frozenset(("correction", "digest", "note", "session"))
 # Control characters that JSON leaves raw, line separators, lone surrogates, and what reorders or hides text:
 # escaped, so that `git log --notes=gitmem` prints them inert. JSON readers see no difference.
 _RAW = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]")
-_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -50,7 +49,7 @@ def _escape(found: re.Match[str]) -> str:
 
 def canonical(fields: dict[str, Any]) -> bytes:
     """The one line for these fields: UTF-8, keys sorted by code point, no blanks, nothing that a terminal obeys."""
-    return _RAW.sub(_escape, _encode(fields)).encode("utf-8")
+    return _RAW.sub(_escape, quickjson.dumps(fields)).encode("utf-8")
 
 
 def content_id(fields: dict[str, Any]) -> str:
@@ -127,16 +126,12 @@ def parse(line: bytes) -> Record | None:
     if len(line) > MAX_READ_BYTES:
         return None
     try:
-        fields = json.loads(line, parse_constant=_refuse)
+        fields = quickjson.loads(line)
         whole = isinstance(fields, dict) and _typed(fields) and _depth(fields) <= MAX_DEPTH
         honest = whole and fields["id"] == content_id(fields)  # an id is earned, not claimed
     except (ValueError, RecursionError, KeyError):
         return None
     return Record(line, fields) if honest else None
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
 
 
 # What readers rely on, whoever wrote the record. Fields that are not named here are carried as they are.

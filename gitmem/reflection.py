@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import time
 
-from gitmem import files, manifest, records, window
+from gitmem import files, manifest, quickjson, records, window
 from gitmem.capsule import files_of
 from gitmem.errors import Refused
 from gitmem.git import ask
@@ -229,7 +228,7 @@ def accepted_path(store: Store) -> str:
 
 def read_accepted(store: Store) -> Accepted | None:
     try:
-        found = json.loads(files.read(accepted_path(store)) or b"null")
+        found = quickjson.loads(files.read(accepted_path(store)) or b"null")
         return Accepted(found["id"], found["base"], found["head"], tuple(found["targets"]), dict(found["blobs"]))
     except (ValueError, KeyError, TypeError):
         return None

@@ -6,9 +6,7 @@ remembered tip are joined in again. Removing a note with `git notes remove` desc
 
 from __future__ import annotations
 
-import json
-
-from gitmem import files, notes
+from gitmem import files, notes, quickjson
 from gitmem.git.run import decode
 
 TYPE_CHECKING = False
@@ -23,7 +21,7 @@ MAX_LOST = 200_000  # notes that one write takes up again; the rest stays in the
 def remembered(place: Place) -> dict[str, str]:
     """ref -> the tip that gitmem wrote last."""
     try:
-        found = json.loads(files.read(_path(place)) or b"{}")
+        found = quickjson.loads(files.read(_path(place)) or b"{}")
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
@@ -38,7 +36,7 @@ def remember(place: Place, ref: str, tip: str | None) -> None:
         del tips[ref]
     else:
         tips[ref] = tip
-    files.replace(_path(place), json.dumps(tips).encode(), durable=False)
+    files.replace(_path(place), quickjson.dumps(tips).encode(), durable=False)
 
 
 def _path(place: Place) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 
-from gitmem import files, notes, records, writer
+from gitmem import files, notes, quickjson, records, writer
 from gitmem.errors import GitError, GitmemError, NotEnabled
 from gitmem.git import ask
 from gitmem.git.objects import Objects
@@ -217,7 +216,7 @@ def _read_waiting(data: bytes) -> Waiting:
     unreadable = []
     for raw in notes.lines(data):
         try:
-            entry = json.loads(raw)
+            entry = quickjson.loads(raw)
             commit = str(entry["commit"])
             if not (notes.is_hex(commit, 40) or notes.is_hex(commit, 64)):
                 unreadable.append(raw)

@@ -14,7 +14,7 @@ PACKAGE = Path(gitmem.__file__).parent
 CORE = 1
 # Modules of one rank never import a sibling; the core has its own small order, checked for cycles.
 RANKS = {
-    "errors": 0, "values": 0, "__init__": 0,
+    "errors": 0, "values": 0, "quickjson": 0, "__init__": 0,
     "changes": CORE, "patch": CORE, "records": CORE, "subject": CORE, "domains": CORE, "symbols": CORE, "capsule": CORE,
     "notes": CORE, "manifest": CORE, "redact": CORE, "redact_rules": CORE, "pages": CORE, "checks": CORE, "settings": CORE, "sections": CORE, "clients": CORE, "verdict": CORE,
     "git": 2, "files": 2, "output": 2, "resources": 2, "render": 2.5, "excerpts": 2,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from gitmem.errors import TooLarge
 from gitmem.git.run import decode, encode
 from gitmem.values import NamedTuple
@@ -47,11 +49,11 @@ class Objects:
 
     def get_all(self, names: Iterable[str]) -> Iterator[Object | None]:
         """The objects in the order of the names."""
-        waiting = 0
-        for name in names:
-            self._process.feed(encode(name) + b"\n")
-            waiting += 1
-            if waiting == IN_FLIGHT:
+        waiting, rest = 0, iter(names)
+        while asked := b"".join(encode(name) + b"\n" for name in itertools.islice(rest, IN_FLIGHT // 2)):
+            self._process.feed(asked)
+            waiting += asked.count(b"\n")
+            while waiting > IN_FLIGHT // 2:
                 yield self._answer()
                 waiting -= 1
         for _ in range(waiting):

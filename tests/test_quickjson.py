@@ -1,0 +1,49 @@
+"""`quickjson` gives what `json` gives, byte for byte."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem import quickjson
+
+TEXT = st.text(st.characters())  # lone surrogates too: bytes of paths
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(VALUES)
+def test_what_is_written_is_what_json_writes(value: Any) -> None:
+    assert json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")) == quickjson.dumps(value)
+    assert json.dumps(value, indent=1, sort_keys=True) == quickjson.pretty(value)
+    assert value == quickjson.loads(quickjson.pretty(value).encode("ascii"))
+
+
+@given(st.text(st.sampled_from('{}[]",:0123456789eE+-.truefalsn\\u \t\n\r\x00\x0b\xa0'), max_size=30) | st.text())
+def test_what_is_read_is_what_json_reads(text: str) -> None:
+    try:
+        expected = json.loads(text, parse_constant=lambda name: 1 / 0)
+    except (ValueError, ZeroDivisionError):
+        with pytest.raises(ValueError):  # noqa: PT011  # any ValueError is what callers catch
+            quickjson.loads(text)
+    else:
+        assert expected == quickjson.loads(text)
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff{}", b"NaN", b"-Infinity", b"{} {}", b'{"a":1,}', b"[" * 100_000])
+def test_no_json_is_an_error(data: bytes) -> None:
+    with pytest.raises((ValueError, RecursionError)):
+        quickjson.loads(data)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), object(), {"a": {1}}])
+def test_no_value_of_json_is_an_error(value: object) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        quickjson.dumps(value)
