@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from gitmem.changes import Commit
+    from gitmem.layout import Written
     from gitmem.settings import Settings
     from gitmem.store import Store, Waiting
-    from gitmem.writer import Written
 
 MAX_FILL = 500  # commits without a capsule that one hook makes good
 LOOK_BACK = 64  # commits before a delivered one that are looked at for a missing capsule

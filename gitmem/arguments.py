@@ -54,7 +54,12 @@ def _init(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument("--jobs", type=_count, metavar="N", help="worker processes for the first capsules")
     p.add_argument("--no-pages", action="store_true", help="draft no bootstrap pages")
-    p.add_argument("--yes", action="store_true", help="ask nothing (init asks nothing yet)")
+    p.add_argument(
+        "--sync",
+        choices=("ask", "auto", "never"),
+        help="auto: 'git push' sends the notes along; ask: only 'gitmem sync' does; never: nothing is sent",
+    )
+    p.add_argument("--yes", action="store_true", help="ask nothing; what is not said stays as it is")
 
 
 def _uninstall(p: argparse.ArgumentParser) -> None:
@@ -173,6 +178,27 @@ def _trim(p: argparse.ArgumentParser) -> None:
     )
 
 
+def _sync(p: argparse.ArgumentParser) -> None:
+    p.add_argument("remote", nargs="?", metavar="REMOTE", help="default: the remote of this branch, else origin")
+    p.add_argument("--fetch-only", action="store_true", help="take in what others wrote, send nothing")
+    p.add_argument("--fold", action="store_true", help="join the remote's shards into one ref and remove them")
+
+
+def _forget(p: argparse.ArgumentParser) -> None:
+    p.add_argument("ids", nargs="+", metavar="rec-ID", help="a record's id, or a beginning that no other one has")
+    p.add_argument(
+        "--purge",
+        action="store_true",
+        help="for secrets: out of the notes, their history, the trash and the remotes; asks on the terminal",
+    )
+
+
+def _review(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--keep", nargs="+", metavar="rec-ID", help="looked at and fine")
+    p.add_argument("--drop", nargs="+", metavar="rec-ID", help="not wanted: hidden everywhere")
+    p.add_argument("--keep-all", action="store_true", help="everything that is here counts as looked at")
+
+
 COMMANDS = (
     Command("init", "set up gitmem in this clone", "Installs the hooks, switches gitmem on in this clone's git configuration and writes the capsules of the newest 500 commits. Running it again changes nothing.",
             ("gitmem init", "gitmem init --dry-run"), _init, True),
@@ -201,6 +227,12 @@ COMMANDS = (
             ("gitmem add decision 'sessions live in Redis' --path src/session.py", "gitmem add devlog 'login done' --verdict PASS --learning '[gotcha] cookies need SameSite'"), _add, True),
     Command("backfill", "capsules for commits that lack one", "Newest first, in several processes; running it twice changes nothing, an interruption loses at most the batch under way.",
             ("gitmem backfill --all", "gitmem backfill v1.0..HEAD", "gitmem backfill --since 2024-01-01"), _backfill, True),
+    Command("sync", "share records with a remote: fetch, join, push", "Without conflicts, whatever order clones meet in, and without force. Lines with a secret are held back and named. '--dry-run' compares with what was fetched last and opens no connection.",
+            ("gitmem sync", "gitmem sync origin --fetch-only", "gitmem sync --fold"), _sync, True),
+    Command("review", "look at what others wrote", "Records of others since the last look, by author, strangers first; capsules that say something else than their commit, secrets, and records that somebody else wants forgotten.",
+            ("gitmem review", "gitmem review --drop rec-3f2a", "gitmem review --keep-all"), _review, True),
+    Command("forget", "hide a record, or purge a line for good", "Hiding writes a retract record that travels with sync. '--purge' rewrites the notes here and on the remotes, asks on the terminal, and says what it cannot reach.",
+            ("gitmem forget rec-3f2a", "gitmem forget --purge rec-3f2a41bc09d7e655"), _forget, True),
 )  # fmt: skip
 
 

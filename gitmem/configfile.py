@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gitmem.store import Store
 
 MAX_CONFIG_BYTES = 64 << 10
-VERSION = 1
+VERSION = 2
 
 
 def load(store: Store, *, in_hook: bool = False) -> Settings:

@@ -78,6 +78,15 @@ def clean(fields: dict[str, Any]) -> dict[str, Any]:
     return {key: value if key in OPAQUE else _cleaned(value) for key, value in fields.items()}
 
 
+def secrets(line: bytes) -> list[str]:
+    """The kinds of secrets in a line, whoever wrote it; nothing for one that may be shown to everybody."""
+    record = parse(line)
+    fields = record.fields if record else {"text": line.decode("utf-8", "replace")}
+    text = "\n".join(part for key, value in fields.items() if key not in OPAQUE for part in _texts(value))
+    kinds = sorted({finding.kind for finding in find(text)})
+    return [*kinds, "private"] if strip_private(text) != text else kinds
+
+
 def _texts(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
@@ -97,6 +106,11 @@ def _cleaned(value: Any) -> Any:
 def short_hash(text: str, digits: int) -> str:
     """The first hex digits of a text's SHA-256."""
     return str(sha256(text.encode("utf-8", "surrogateescape")).hexdigest())[:digits]
+
+
+def hash_of(line: bytes) -> str:
+    """What names a line that is no record: the first 16 hex digits of its SHA-256."""
+    return str(sha256(line).hexdigest())[:16]
 
 
 def who(mail: str) -> str:
@@ -208,6 +222,14 @@ def read(lines: Iterable[bytes]) -> Reading:
 def _hides(record: Record) -> list[str]:
     listed = record.fields.get("ids") if record.kind == "retract" else record.fields.get("sup")
     return [oid for oid in listed if isinstance(oid, str)] if isinstance(listed, list) else []
+
+
+FACTS = ("at", "breaking", "reverts", "scope", "summary", "type")  # of a commit alone: no rule of ours can change them
+
+
+def agree(one: Record, other: Record) -> bool:
+    """Whether two capsules say the same of their commit, as far as every version of gitmem would."""
+    return all(one.fields.get(fact) == other.fields.get(fact) for fact in FACTS)
 
 
 def capsule_of(commit: str, records: Iterable[Record]) -> Record | None:

@@ -33,6 +33,8 @@ KEYS = (
     Key("gitmem.enabled", "clone", "false", ("true", "false"), "set by `gitmem init`; nothing runs without it"),
     Key("gitmem.mode", "clone", "ask", ("off", "read", "ask", "auto"),
         "off: hooks do nothing; read: they capture nothing; ask and auto: every commit gets its capsule"),
+    Key("gitmem.sync", "clone", "ask", ("never", "ask", "auto"),
+        "auto: `git push` sends the notes along; ask: only `gitmem sync` does; never: that one only fetches"),
     Key("hook.mode", "file", "sync", ("sync", "detached"),
         "sync: the commit waits for its capsule; detached: a worker writes it right after"),
     Key("domains", "file", "[]", (), "list of {name, paths}: domains that go before the defaults"),
@@ -42,12 +44,16 @@ KEYS = (
     Key("freshness.mode", "file", "fail", ("fail", "warn"), "whether `gitmem check` ends with 1 for a stale page"),
     Key("freshness.days", "file", "30", (), "a page older than this is stale when a relevant commit came since"),
     Key("freshness.commits", "file", "10", (), "a page with so many relevant commits since is stale at any age"),
+    Key("sync.shards", "file", "1", ("1", "16", "64", "256"),
+        "refs on the remote that the clones spread over: more than a dozen people who push at once need more than one"),
     Key("budget.page", "file", "2000", (), "tokens that one page should not exceed"),
     Key("budget.total", "file", "6000", (), "tokens that the four pages together should not exceed"),
 )  # fmt: skip
 # Tables of a config.toml that would publish or grant: refused there, whatever they hold.
-CLONE_ONLY = ("enabled", "gitmem", "mode", "share", "sync", "tiers")
-CHOICES = {key.name: key.values for key in KEYS if key.where == "file" and key.values}
+CLONE_ONLY = ("enabled", "gitmem", "mode", "share", "tiers")
+CLONE_ONLY_SAID = "'{}' may not stand in config.toml: say it in this clone with 'git config'"
+SHARDS = (1, 16, 64, 256)
+CHOICES = {key.name: key.values for key in KEYS if key.name in ("hook.mode", "freshness.mode")}
 COUNTS = {"freshness.days": 30, "freshness.commits": 10, "budget.page": 2000, "budget.total": 6000}
 
 # Every path of a commit is held against every place: a tracked file must not make commits slow.
@@ -67,6 +73,7 @@ class Settings(NamedTuple):
     ignored: Patterns = ()
     custom: tuple[dict[str, Any], ...] = ()  # the [[signals]] that hold
     warnings: tuple[str, ...] = ()
+    shards: int = 1
 
     def count(self, name: str) -> int:
         return dict(self.counts)[name]
@@ -100,6 +107,10 @@ def read_settings(table: dict[str, Any]) -> Settings:
         if not isinstance(counts[name], int) or isinstance(counts[name], bool) or not 0 < counts[name] <= 1_000_000:
             warnings.append(f"{name} is {counts[name]!r}, not a number from 1 to 1000000")
             counts[name] = default
+    shards = flat.get("sync.shards", 1)
+    if shards not in SHARDS or isinstance(shards, bool):
+        warnings.append(f"sync.shards is {shards!r}, not 1, 16, 64 or 256")
+        shards = 1
     domains, wrong = _patterns(table.get("domains", []))
     warnings += ["a [[domains]] entry needs 'name' and 'paths', at most 20 folders or file names; 20 entries"] * wrong
     ignored, wrong = _patterns([{"name": role, "paths": paths} for role, paths in _table(table, "ignore").items()])
@@ -107,7 +118,7 @@ def read_settings(table: dict[str, Any]) -> Settings:
     _, custom, rule_warnings = read_rules(table.get("signals", []))
     return Settings(
         values["hook.mode"], values["freshness.mode"], tuple(counts.items()), domains, ignored, custom,
-        (*chosen, *warnings, *rule_warnings),
+        (*chosen, *warnings, *rule_warnings), shards,
     )  # fmt: skip
 
 
@@ -119,15 +130,13 @@ def _table(table: dict[str, Any], name: str) -> dict[str, Any]:
 def _unknown(table: dict[str, Any], flat: dict[str, Any]) -> list[str]:
     named = {key.name for key in KEYS if key.where == "file"}
     tops = {name.partition(".")[0] for name in named}
-    said = [
-        f"'{key}' may not stand in config.toml: say it in this clone with 'git config'"
-        for key in sorted(table)
-        if key in CLONE_ONLY
-    ]
+    said = [CLONE_ONLY_SAID.format(key) for key in sorted(table) if key in CLONE_ONLY]
     said += [f"unknown key '{key}'" for key in sorted(table) if key not in tops and key not in CLONE_ONLY]
     groups = {name.partition(".")[0] for name in named if "." in name}
     said += [f"unknown key '{key}'" for key in sorted(flat) if key.partition(".")[0] in groups and key not in named]
-    said += [f"'{key}' is no table" for key in sorted(groups) if key in table and not isinstance(table[key], dict)]
+    for key in sorted(groups):
+        if key in table and not isinstance(table[key], dict):
+            said.append(CLONE_ONLY_SAID.format(key) if key == "sync" else f"'{key}' is no table")
     return said
 
 
@@ -163,4 +172,5 @@ def from_json(data: dict[str, Any]) -> Settings:
     return Settings(
         data["hook_mode"], data["freshness_mode"], tuple((name, count) for name, count in data["counts"]),
         pairs(data["domains"]), pairs(data["ignored"]), tuple(data["custom"]), tuple(data["warnings"]),
+        data["shards"],
     )  # fmt: skip

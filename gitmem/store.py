@@ -10,6 +10,7 @@ from gitmem.errors import GitError, GitmemError, NotEnabled
 from gitmem.git import ask
 from gitmem.git.objects import Objects
 from gitmem.git.run import Git
+from gitmem.layout import Written
 from gitmem.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -63,6 +64,11 @@ class Store:
         """The store of the repository around git's folder. Raises NotARepository."""
         return cls(git, ask.locate(git))
 
+    def use_deadline(self, deadline: float) -> None:
+        """Every git from now on ends by then; monotonic seconds."""
+        self.git.deadline = deadline
+        self.objects = Objects(self.git)
+
     def setting(self, key: str) -> str | None:
         """The last value of a key of this clone's own configuration; keys are lower case."""
         values = self.config.get(key.lower())
@@ -85,10 +91,10 @@ class Store:
     def append(
         self, additions: Mapping[str, Sequence[bytes]], *, ref: str = records.SHARED_REF, author: str | None = None,
         subject: str, deadline: float | None = None,
-    ) -> writer.Written:  # fmt: skip
+    ) -> Written:  # fmt: skip
         """Adds lines to notes through the one writer. `author`: `Name <mail>`, else what git says."""
         if not additions:
-            return writer.Written(0, 0)
+            return Written(0, 0)
         return writer.write(
             self.git,
             self.objects,
@@ -99,6 +105,14 @@ class Store:
             subject=subject,
             deadline=deadline if deadline is not None else time.monotonic() + COMMAND_SECONDS,
         )
+
+    def take_up_lost(self, deadline: float) -> None:
+        """Joins in again what a foreign hand threw away since our last write."""
+        author = ask.committer(self.git)
+        writer.write(
+            self.git, self.objects, self.place, records.SHARED_REF, {}, author=author, subject="taken up again",
+            deadline=deadline,
+        )  # fmt: skip
 
     def defer(self, additions: Mapping[str, Sequence[bytes]], ref: str = records.SHARED_REF) -> None:
         """Lines that cannot be written now wait in `pending.jsonl` for the next run."""
@@ -153,12 +167,16 @@ class Store:
 
     def note_lines(self, commits: Iterable[str], *, ref: str = records.SHARED_REF) -> Iterator[tuple[str, list[bytes]]]:
         """(commit, lines of its note) in the order given; no lines where there is no note. Any layout is read."""
+        return self.lines_at(ref if self.has_ref(ref) else None, commits)
+
+    def lines_at(self, tip: str | None, commits: Iterable[str]) -> Iterator[tuple[str, list[bytes]]]:
+        """The same at a notes commit, or at none."""
         wanted = list(commits)
-        if not self.has_ref(ref):
+        if tip is None:
             yield from ((commit, []) for commit in wanted)
             return
         for group in (wanted[i : i + NOTES_AT_ONCE] for i in range(0, len(wanted), NOTES_AT_ONCE)):
-            depths = [[f"{ref}:{path}" for path in notes.possible_paths(commit)] for commit in group]
+            depths = [[f"{tip}:{path}" for path in notes.possible_paths(commit)] for commit in group]
             answers = list(self.objects.get_all([name for names in depths for name in names]))
             for n, commit in enumerate(group):
                 found = [o for o in answers[n * len(depths[0]) : (n + 1) * len(depths[0])] if o and o.kind == "blob"]
@@ -197,6 +215,14 @@ class Store:
         for commit, oids in wanted:
             read = self.objects.get_all(oids)
             yield commit, notes.join(*(notes.lines(found.data) for found in read if found is not None))
+
+    def read_notes(self, blobs: Iterable[str]) -> Iterator[list[bytes]]:
+        """The lines of notes by their blobs; a blob that is missing is said, never taken for an empty note."""
+        listed = list(blobs)
+        for oid, found in zip(listed, self.objects.get_all(listed), strict=True):
+            if found is None:
+                raise GitError(f"object '{oid}' of the notes cannot be read", "run 'git fsck'")
+            yield notes.lines(found.data)
 
     def log_failure(self, where: str, error: BaseException) -> None:
         """One line in errors.jsonl; never fails itself."""

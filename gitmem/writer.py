@@ -11,37 +11,23 @@ import contextlib
 import os
 import time
 
-from gitmem import files, notes, records, rejoin
-from gitmem.errors import GitError, Locked, TooLarge
+from gitmem import files, joining, layout, records, rejoin
+from gitmem.errors import GitError, Locked
 from gitmem.git import ask
-from gitmem.git.objects import Object, Objects
 from gitmem.git.run import decode, encode
-from gitmem.values import NamedTuple
+from gitmem.layout import NOWHERE, Edit, Written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from gitmem.git.ask import Place
+    from gitmem.git.objects import Objects
     from gitmem.git.run import Git
 
-NOWHERE = ""  # in the place of a tip: the ref does not exist yet
+JOINING = "refs/gitmem/joining"  # what is built here and has no other ref yet
 STALE_LOCK_SECONDS = 60  # git holds the lock of a ref for milliseconds; one this old was left by a kill
 MAX_NOTE_BYTES = 64 << 10
-
-
-class Written(NamedTuple):
-    added: int  # lines that were not there before
-    left_out: int  # lines that did not fit into a full note
-
-
-class Edit(NamedTuple):
-    """What one fast-import does to the tree."""
-
-    deleted: list[str]
-    moved: list[tuple[str, str]]  # (blob, path)
-    written: list[tuple[str, bytes]]  # (path, note)
-    result: Written
 
 
 def write(
@@ -61,14 +47,15 @@ def write(
             )
         while True:
             lost = rejoin.lost(git, objects, place, ref, _tip(objects, ref))
-            tip, edit = plan(objects, place.hex_digits, start, _with(additions, lost))
-            if not (edit.written or edit.moved):
+            tip, edits = _plan(objects, place, start, _with(additions, lost))
+            result = Written(sum(e.result.added for e in edits), sum(e.result.left_out for e in edits))
+            if not any(edit.changes for edit in edits):
                 rejoin.remember(place, ref, tip)
-                return edit.result
-            reason = _commit(git, place, ref, tip, edit, author=author, subject=subject)
+                return result
+            reason = _commit(git, place, ref, tip, edits, author=author, subject=subject)
             if reason is None:
                 rejoin.remember(place, ref, _tip(objects, ref))
-                return edit.result
+                return result
             start = ask.exact_ref(git, ref) or NOWHERE  # not a tag that only bears its name
             if time.monotonic() + pause >= deadline:
                 raise Locked(f"cannot move '{ref}': {reason}", "the records wait and go with the next run")
@@ -84,94 +71,16 @@ def _with(
     return {commit: [*lost.get(commit, ()), *additions.get(commit, ())] for commit in {**lost, **additions}}
 
 
-def plan(
-    objects: Objects, hex_digits: int, start: str, additions: Mapping[str, Sequence[bytes]]
-) -> tuple[str | None, Edit]:
+def _plan(
+    objects: Objects, place: Place, start: str, additions: Mapping[str, Sequence[bytes]]
+) -> tuple[str | None, list[Edit]]:
     """The tip that was read, and what has to change below it. start: a ref or the oid of a notes commit."""
-    tip = objects.get(start) if start != NOWHERE else None
-    root: list[notes.Entry] = []
-    if tip is not None:
-        if tip.kind != "commit":
-            raise GitError(f"'{start}' is a {tip.kind}, not a commit", "move it away: gitmem did not write it")
-        root = _tree(objects, decode(tip.data[5 : 5 + hex_digits]), hex_digits)
-    edit = Edit([], [], [], Written(0, 0))
-    stray = notes.root_notes(root, hex_digits)
-    folders = {entry.name: entry.oid for entry in root if entry.mode == notes.TREE and notes.is_hex(entry.name, 2)}
-    by_prefix: dict[str, dict[str, Sequence[bytes]]] = {found.commit[:2]: {} for found in stray}
-    for commit, lines in additions.items():
-        by_prefix.setdefault(commit[:2], {})[commit] = lines
-    for prefix, mine in sorted(by_prefix.items()):
-        outside = [found for found in stray if found.commit[:2] == prefix]
-        folder = _folder(objects, prefix, folders.get(prefix), hex_digits, list(mine))
-        edit = _plan_folder(objects, edit, folder, outside, mine)
-    return (tip.oid if tip else None), edit
+    tip = layout.tip_of(objects, start)
 
+    def grow(commit: str, old: list[bytes]) -> tuple[list[bytes], Written]:
+        return _grow(commit, old, additions[commit])
 
-def _tree(objects: Objects, oid: str, hex_digits: int) -> list[notes.Entry]:
-    tree = objects.get(oid)
-    if tree is None or tree.kind != "tree":
-        raise GitError(f"the notes tree '{oid}' cannot be read", "run 'git fsck'")
-    return notes.parse_tree(tree.data, hex_digits)
-
-
-def _folder(objects: Objects, prefix: str, oid: str | None, hex_digits: int, wanted: list[str]) -> notes.Folder:
-    """What lies below one first-level folder: all of it, or the parts of interest when it is split beyond doubt."""
-    if oid is None:
-        return notes.Folder((), False)
-    entries = _tree(objects, oid, hex_digits)
-    subfolders = [e for e in entries if e.mode == notes.TREE and notes.is_hex(e.name, 2)]
-    surely = len(subfolders) >= notes.SURELY_SPLIT
-    if surely:
-        needed = {commit[2:4] for commit in wanted}
-        entries = [e for e in entries if e.mode != notes.TREE or e.name in needed]
-
-    def read_trees(oids: list[str]) -> Iterator[list[notes.Entry]]:
-        return (notes.parse_tree(found.data, hex_digits) for found in _all(objects, oids))
-
-    return notes.Folder(tuple(notes.walk(prefix, prefix, entries, read_trees, left=hex_digits - 2)), surely)
-
-
-def _all(objects: Objects, oids: list[str]) -> Iterator[Object]:
-    for oid, found in zip(oids, objects.get_all(oids), strict=True):
-        if found is None:
-            raise GitError(f"object '{oid}' of the notes cannot be read", "run 'git fsck'")
-        yield found
-
-
-def _plan_folder(
-    objects: Objects, edit: Edit, folder: notes.Folder, outside: list[notes.Found],
-    additions: Mapping[str, Sequence[bytes]],
-) -> Edit:  # fmt: skip
-    places: dict[str, list[notes.Found]] = {}
-    for found in (*folder.notes, *outside):
-        places.setdefault(found.commit, []).append(found)
-    split = folder.split or len(places.keys() | additions.keys()) > notes.MAX_FOLDER
-    result = edit.result
-    for commit in sorted(places.keys() | additions.keys()):
-        at, target = places.get(commit, []), notes.home(commit, split=split)
-        if commit not in additions and (len(at) == 1 or _oversized(objects, at)):
-            if len(at) > 1:
-                continue  # two places, one of them beyond reading: they stay as they are
-            if at[0].path != target:
-                edit.deleted.append(at[0].path)
-                edit.moved.append((at[0].blob, target))
-            continue
-        old = notes.join(*(notes.lines(found.data) for found in _all(objects, [f.blob for f in at]))) if at else []
-        new, written = _grow(commit, old, additions.get(commit, ()))
-        result = Written(result.added + written.added, result.left_out + written.left_out)
-        if new != old or len(at) != 1 or at[0].path != target:
-            edit.deleted.extend(found.path for found in at if found.path != target)
-            edit.written.append((target, notes.render(new)))
-    return edit._replace(result=result)
-
-
-def _oversized(objects: Objects, at: Sequence[notes.Found]) -> bool:
-    try:
-        for found in at:
-            objects.get(found.blob)
-    except TooLarge:
-        return True
-    return False
+    return (tip.oid if tip else None), list(layout.plan(objects, place.hex_digits, tip, additions, grow))
 
 
 def _grow(commit: str, old: list[bytes], additions: Sequence[bytes]) -> tuple[list[bytes], Written]:
@@ -179,22 +88,25 @@ def _grow(commit: str, old: list[bytes], additions: Sequence[bytes]) -> tuple[li
     if not old and len(additions) == 1 and len(additions[0]) <= MAX_NOTE_BYTES:
         return list(additions), Written(1, 0)  # most notes of a backfill: nothing to read, nothing to compare with
     kept, size, left_out = set(old), sum(map(len, old)), 0
-    has_capsule = records.capsule_of(commit, records.read(old).records) is not None
+    reading = records.read(old)
+    capsule = records.capsule_of(commit, (*reading.records, *reading.hidden))
     for line in additions:
         if line in kept:
             continue
         record = records.parse(line)
         is_capsule = record is not None and record.kind == "capsule" and record.commit == commit
-        if is_capsule and has_capsule:
-            continue
-        is_link = record is not None and record.kind == "link"  # what leads to everything that does not fit
-        if not (is_capsule or is_link) and (len(kept) >= records.MAX_RECORDS or size + len(line) > MAX_NOTE_BYTES):
+        if is_capsule and capsule and record and records.agree(capsule, record):
+            continue  # one that says something else of the commit is somebody's lie and keeps nobody's place
+        is_kept = is_capsule or (record is not None and record.kind in ("link", "retract"))
+        if not is_kept and (len(kept) >= records.MAX_RECORDS or size + len(line) > MAX_NOTE_BYTES):
             left_out += 1
             continue
         kept.add(line)
         size += len(line)
-        has_capsule = has_capsule or is_capsule
-    added = len(kept) - len(old)
+        capsule = record if is_capsule else capsule
+    if any(joining.MARK in line for line in kept):
+        kept = set(joining.join(kept))
+    added = len(kept - set(old))
     if left_out:
         kept.add(full_marker(commit))
     return sorted(kept), Written(added, left_out)
@@ -205,31 +117,80 @@ def full_marker(commit: str) -> bytes:
     return records.line_of("event", commit, 0, cut=["records"], text="this note is full: later records were left out")
 
 
-def _commit(git: Git, place: Place, ref: str, tip: str | None, edit: Edit, *, author: str, subject: str) -> str | None:
+def _commit(
+    git: Git, place: Place, ref: str, tip: str | None, edits: Iterable[Edit], *, author: str, subject: str
+) -> str | None:
     """One commit on top of `tip`; the reason when somebody else has moved the ref, or holds its lock.
 
     Without --force fast-import moves a ref only if the new commit contains what the ref holds at that moment, and
     compares and swaps against it (`update_branch` in fast-import.c): with `tip` as the only parent that is exactly
     "only from the tip that was read". No second process, no ref left over by a kill.
     """
-    text = encode(subject + "\n")
-    head = f"feature done\ncommit {ref}\ncommitter {author} {int(time.time())} +0000\ndata {len(text)}\n"
-    stream = [encode(head), text, encode(f"from {tip}\n") if tip else b""]
-    stream += [encode(f"D {path}\n") for path in edit.deleted]
-    stream += [encode(f"M 100644 {blob} {path}\n") for blob, path in edit.moved]
-    for path, note in edit.written:
-        stream += [encode(f"M 100644 inline {path}\ndata {len(note)}\n"), note, b"\n"]
     process = git.open("fast-import", "--quiet", "--done", "--date-format=raw")
-    process.feed(b"".join((*stream, b"done\n")), last=True)
+    head = _head(ref, author, subject) + (encode(f"from {tip}\n") if tip else b"")
+    process.feed(b"".join((head, *(part for edit in edits for part in layout.fast_import(edit)), b"done\n")), last=True)
     try:
         process.finish()
     except GitError as error:
-        for folder in {place.git_dir, place.common_dir}:
-            files.remove(f"{folder}/fast_import_crash_{process.pid}")
+        _remove_crash_report(place, process.pid)
         if _remove_stale_lock(f"{place.common_dir}/{ref}.lock") or _held(place, ref) or ask.exact_ref(git, ref) != tip:
             return error.message
         raise
     return None
+
+
+def _head(ref: str, author: str, subject: str) -> bytes:
+    text = encode(subject + "\n")
+    head = f"feature done\ncommit {ref}\nmark :1\ncommitter {author} {int(time.time())} +0000\ndata {len(text)}\n"
+    return encode(head) + text
+
+
+def _remove_crash_report(place: Place, pid: int) -> None:
+    for folder in {place.git_dir, place.common_dir}:
+        files.remove(f"{folder}/fast_import_crash_{pid}")
+
+
+def build(
+    git: Git, objects: Objects, place: Place, *, parent: str | None, tree_of: str | None,
+    finals: Mapping[str, Sequence[bytes]], author: str, subject: str,
+) -> str | None:  # fmt: skip
+    """A notes commit that no ref of anybody leads to yet: the tree of one commit, changed, on the parent of choice.
+
+    finals: commit -> all the lines that its note will hold. Where nothing changes the parent itself is the answer.
+    """
+    start = layout.tip_of(objects, tree_of or NOWHERE)
+
+    def grow(commit: str, _: list[bytes]) -> tuple[list[bytes], Written]:
+        return sorted(finals[commit]), Written(0, 0)
+
+    edits = layout.plan(objects, place.hex_digits, start, finals, grow)
+    first = next((edit for edit in edits if edit.changes), None)
+    if first is None and parent == tree_of:
+        return parent
+    process = git.open("fast-import", "--quiet", "--done", "--date-format=raw", "--force")
+    process.feed(_head(JOINING, author, subject) + (encode(f"from {parent}\n") if parent else b""))
+    if start is not None and parent != tree_of:
+        tree = decode(start.data[5 : 5 + place.hex_digits])
+        process.feed(encode(f'M 040000 {tree} ""\n'))
+    for edit in [first] if first else []:
+        process.send_all(b"".join(layout.fast_import(edit)))
+    for edit in edits:
+        process.send_all(b"".join(layout.fast_import(edit)))
+    process.feed(b"get-mark :1\ndone\n", last=True)
+    try:
+        return decode(process.finish().out).strip()
+    except GitError:
+        _remove_crash_report(place, process.pid)
+        raise
+
+
+def move(git: Git, place: Place, ref: str, new: str | None, old: str | None) -> None:
+    """Points a ref from one commit to another. Raises GitError when somebody else was faster."""
+    zero = "0" * place.hex_digits
+    rows = [f"update {ref} {new} {old or zero}"] if new else [f"delete {ref} {old}"] if old else []
+    rows += [f"delete {JOINING}"] if ask.exact_ref(git, JOINING) else []
+    git.run("update-ref", "--stdin", stdin=encode("".join(row + "\n" for row in rows)))
+    rejoin.remember(place, ref, new)
 
 
 def _tip(objects: Objects, ref: str) -> str | None:

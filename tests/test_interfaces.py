@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -24,7 +25,8 @@ SAMPLES: dict[str, list[list[str]]] = {
     "init": [["--no-pages"]], "uninstall": [["--dry-run"]], "hooks": [["status"], ["install"]], "status": [[]], "doctor": [[], ["--fix"]],
     "show": [[], ["--flat"]], "log": [[], ["--type", "feat"]], "add": [["decision", "it is so"]], "backfill": [["--all"]],
     "reflect-prepare": [["--dry-run"], ["--replay", "5"]], "reflect": [[]], "check": [[], ["--staged"]], "trim": [["--dry-run"]],
-    "reflect-commit": [["--dry-run"]],
+    "reflect-commit": [["--dry-run"]], "sync": [["--dry-run"], []], "review": [[], ["--keep-all"]],
+    "forget": [["--dry-run", "rec-SAID"], ["rec-SAID"]],
 }  # fmt: skip
 
 
@@ -46,11 +48,14 @@ def test_INT_01_the_reference_is_what_the_parser_says() -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_INT_01_json_is_one_document_that_fits_its_schema(ready: Repo, name: str) -> None:
+def test_INT_01_json_is_one_document_that_fits_its_schema(ready: Repo, tmp_path: Path, name: str) -> None:
     ready.gitmem("init")
     ready.commit("feat: x", {"a.py": "def a(): pass\n"})
+    ready.add_remote(tmp_path / "hub.git")
+    said = ready.document("add", "event", "something")["id"]
     schemas = json.loads((ROOT / "docs/schema/commands.json").read_text())
     for options in SAMPLES[name]:
+        options = [said if word == "rec-SAID" else word for word in options]
         done = ready.gitmem(name, *options, "--json", ok=(0, 1))
         document: Any = json.loads(done.stdout)
         schema = schemas["$defs"]["show-flat" if options == ["--flat"] else name]

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem import files, notes, records, writer
+from gitmem import files, layout, notes, records
 from gitmem.errors import GitError, Locked
 from tests.repo import OBJECT_FORMAT, REF_FORMAT, ROOT, Repo
 
@@ -32,7 +32,7 @@ def line(commit: str, n: int = 0) -> bytes:
     return records.line_of("event", commit, 1000 + n, text=f"event {n}")
 
 
-def append(repo: Repo, additions: dict[str, list[bytes]], *, seconds: float = 30) -> writer.Written:
+def append(repo: Repo, additions: dict[str, list[bytes]], *, seconds: float = 30) -> layout.Written:
     return repo.store().append(additions, author=AUTHOR, subject="test", deadline=time.monotonic() + seconds)
 
 
@@ -114,7 +114,7 @@ def test_what_a_foreign_hand_overwrote_comes_back_and_what_it_removed_does_not(r
 def test_nothing_new_makes_no_commit(ready: Repo) -> None:
     append(ready, {oid(1): [line(oid(1))]})
     before = ready.git("rev-parse", records.SHARED_REF)
-    assert writer.Written(0, 0) == append(ready, {oid(1): [line(oid(1))]})
+    assert layout.Written(0, 0) == append(ready, {oid(1): [line(oid(1))]})
     assert before == ready.git("rev-parse", records.SHARED_REF)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
-from gitmem import configfile, drafts, hooksetup, output
+from gitmem import configfile, drafts, exchange, hooksetup, output
 from gitmem.errors import GitmemError
 from gitmem.git import ask
 from gitmem.git.run import Git
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 FIRST_COMMITS = 500  # that init gives their capsules; the rest is said how to do
 HIDDEN = "refs/gitmem"
+FETCH_SECONDS = 30.0
 
 
 def run(args: Namespace) -> int:
@@ -34,6 +36,7 @@ def run(args: Namespace) -> int:
         configfile.load(store)
     except GitmemError as error:  # the defaults hold until it is mended
         output.tell(f"gitmem: {error.message}")
+    steps += _share(args, store)
     report = backfill(
         store, newest=FIRST_COMMITS, jobs=args.jobs,
         watch=lambda chunks, total: output.progress(chunks, total=total, title="capsules"),
@@ -41,6 +44,35 @@ def run(args: Namespace) -> int:
     steps += _drafted(drafts.write_drafts(store, now=time.time(), dry_run=False) if wants_pages else [])
     idle = [state for state in hooksetup.states(store) if not state.runs]
     return _report(args, steps, report.written, idle)
+
+
+def _share(args: Namespace, store: Store) -> list[hooksetup.Step]:
+    """What this clone may send, and what others sent already: their capsules need not be made again."""
+    remote = exchange.default_remote(store)
+    choice = args.sync or (_ask(remote) if remote and not args.yes and store.setting("gitmem.sync") is None else None)
+    steps = []
+    if choice:
+        ask.set_config(store.git, "gitmem.sync", choice)
+        steps.append(hooksetup.Step(f"sync set to '{choice}'", "gitmem.sync"))
+    if remote:
+        report = exchange.sync(store, remote, fetch_only=True, deadline=time.monotonic() + FETCH_SECONDS)
+        if report.outcome == "refused":
+            output.tell(f"gitmem: the notes of '{remote}' cannot be had now: {report.said}")
+            output.tell("hint: 'gitmem sync' fetches them later")
+        elif report.received:
+            steps.append(hooksetup.Step(f"{output.counted(report.received, 'record')} of others fetched", remote))
+    return steps
+
+
+def _ask(remote: str) -> str | None:
+    """A person's choice; nobody is asked where there is no terminal."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    sys.stderr.write(
+        f"send capsules and shared records along with every 'git push' to '{output.inert(remote)}'? [y/N] "
+    )
+    sys.stderr.flush()
+    return "auto" if sys.stdin.readline().strip().lower() in ("y", "yes") else "ask"
 
 
 def _drafted(pages: list[str]) -> list[hooksetup.Step]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gitmem import output, records
+from gitmem import output, records, trust
 from gitmem.git import ask
 from gitmem.opening import open_store
 from gitmem.store import Store
@@ -12,7 +12,7 @@ from gitmem.store import Store
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
 
@@ -63,11 +63,23 @@ def _rows(store: Store, args: Namespace) -> Iterator[dict[str, Any]]:
         private = dict(store.note_lines(group, ref=records.PRIVATE_REF))
         for oid, lines in store.note_lines(group):
             reading = records.read([*lines, *private[oid]])
-            capsule = records.capsule_of(oid, reading.records)
+            capsule = records.capsule_of(oid, _honest(store, oid, reading.records))
             kinds = sorted({record.kind for record in reading.records})
             if _matches(args, capsule.fields if capsule else None, kinds):
                 texts = [[r.kind, str(r.fields["text"])] for r in reading.records if r.fields.get("text")]
                 yield {"commit": oid, "capsule": capsule.fields if capsule else None, "kinds": kinds, "texts": texts}
+
+
+def _honest(store: Store, oid: str, found: Sequence[records.Record]) -> list[records.Record]:
+    """The records without capsules that say something else than the commit's message does."""
+    commit = store.objects.get(oid)
+    if commit is None:
+        return list(found)
+    head, _, message = commit.data.decode("utf-8", "surrogateescape").partition("\n\n")
+    if "\nencoding " in head:
+        return list(found)  # git would have to translate the message first
+    parents = head.count("\nparent ")
+    return [r for r in found if r.kind != "capsule" or trust.fits_message(r, message, parents)]
 
 
 def _subject(store: Store, oid: str) -> str:

@@ -3,9 +3,12 @@ the branch was, so that a squash can be recognised later in any clone."""
 
 from __future__ import annotations
 
-from gitmem import annotate, records
+import sys
+import time
+
+from gitmem import annotate, exchange, records
 from gitmem.errors import Locked
-from gitmem.git import ask, patchids
+from gitmem.git import ask, network, patchids
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +26,33 @@ def before_push(
     store: Store, settings: Settings, remote: Sequence[str], rows: Sequence[str], *, deadline: float
 ) -> None:
     """rows: `local-ref local-oid remote-ref remote-oid`; remote: its name, if any."""
+    begun = time.monotonic()
+    _prepare(store, settings, remote, rows, deadline=deadline)
+    if remote and store.setting("gitmem.sync") == "auto" and not _only_notes(rows):
+        _share(store, settings, remote[0], begun + exchange.HOOK_SECONDS)
+
+
+def _only_notes(rows: Sequence[str]) -> bool:
+    """Whether somebody pushes the notes by hand: they would overtake themselves."""
+    return bool(rows) and all(" refs/notes/gitmem " in row for row in rows)
+
+
+def _share(store: Store, settings: Settings, remote: str, deadline: float) -> None:
+    """Sends the notes along, in the time that is left. Says in one line when that did not work, and why."""
+    if remote not in network.remotes(store.git):
+        return  # a push to a bare address
+    store.use_deadline(deadline)
+    known = ask.exact_ref(store.git, network.tracking(remote, exchange.home_shard(store, settings.shards))) is not None
+    report = exchange.sync(
+        store, remote, shards=settings.shards, fetched=known, deadline=deadline, tries=exchange.TRIES
+    )  # fmt: skip
+    if report.outcome in ("refused", "busy"):
+        sys.stderr.write(f"gitmem: the notes were not sent to '{remote}': {report.said}; they go with the next push\n")
+    if report.held:
+        sys.stderr.write(f"gitmem: {len(report.held)} records held back: 'gitmem sync' names them\n")
+
+
+def _prepare(store: Store, settings: Settings, remote: Sequence[str], rows: Sequence[str], *, deadline: float) -> None:
     pushed = [words for row in rows if len(words := row.split(" ")) == 4]
     try:
         annotate.deliver(store, settings, deadline=deadline)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from gitmem import chain, output, records
+from gitmem import chain, forgetting, output, records, trust
 from gitmem.capsule import flat
-from gitmem.errors import BadRevision, UsageError
 from gitmem.git import ask
 from gitmem.opening import open_store
 from gitmem.store import Store
@@ -34,7 +33,7 @@ def run(args: Namespace) -> int:
             output.say(line.decode("utf-8", "replace"))
         return 0
     former = list(chain.former(store, reading))
-    capsule = records.capsule_of(commit, reading.records)
+    capsule, false = trust.true_capsule(store, commit, reading.records)
     if args.flat:
         rows = flat(capsule.fields, output.day(int(capsule.fields["at"]))) if capsule else []
         if args.json:
@@ -44,16 +43,20 @@ def run(args: Namespace) -> int:
                 output.say("  ".join(output.one_line(row[key]) for key in ("date", "domain", "type", "summary")))
         return 0
     if args.json:
-        output.say_json(_document(commit, reading, former, capsule))
+        output.say_json(_document(store, commit, reading, former, capsule, false))
     else:
-        _print(commit, reading, former, capsule)
+        _print(store, commit, reading, former, capsule, false)
     return 0
 
 
 def _document(
-    commit: str, reading: records.Reading, former: list[chain.Ancestor], capsule: Record | None
-) -> dict[str, Any]:
+    store: Store, commit: str, reading: records.Reading, former: list[chain.Ancestor], capsule: Record | None,
+    false: list[Record],
+) -> dict[str, Any]:  # fmt: skip
+    mine, team = trust.me(store), trust.people(store)
     return {
+        "trust": {r.id: trust.level(r, mine, team) for r in _others(commit, reading, capsule)},
+        "foreign_capsules": [record.fields for record in false],
         "commit": commit,
         "capsule": capsule.fields if capsule else None,
         "records": [record.fields for record in _others(commit, reading, capsule)],
@@ -70,15 +73,21 @@ def _others(commit: str, reading: records.Reading, capsule: Record | None) -> li
     return [r for r in reading.records if r is not capsule and not (r.kind == "capsule" and r.commit != commit)]
 
 
-def _print(commit: str, reading: records.Reading, former: list[chain.Ancestor], capsule: Record | None) -> None:
+def _print(
+    store: Store, commit: str, reading: records.Reading, former: list[chain.Ancestor], capsule: Record | None,
+    false: list[Record],
+) -> None:  # fmt: skip
     output.say(f"commit {commit}")
     if capsule is None:
         output.say("no capsule; 'gitmem backfill' writes those that are missing")
     else:
         _print_record(capsule)
-    for record in _others(commit, reading, capsule):
-        if record.kind not in ("link", "branch"):  # told below, and of use to programs
-            _print_record(record)
+    shown = [r for r in _others(commit, reading, capsule) if r.kind not in ("link", "branch", "retract")]
+    mine, team = (trust.me(store), trust.people(store)) if shown else (None, {})
+    for record in shown:
+        _print_record(record, " (foreign: by nobody of this history)" * (trust.level(record, mine, team) == "foreign"))
+    for record in false:
+        output.say(f"\nforeign capsule rec-{record.id}: it says something else than the commit does")
     if reading.unreadable:
         output.say(f"\n{len(reading.unreadable)} lines are no records of ours; 'gitmem show --raw' shows them")
     for one in former:
@@ -87,10 +96,10 @@ def _print(commit: str, reading: records.Reading, former: list[chain.Ancestor], 
         output.say(f"\n{word} {one.commit[:12]}{': ' + _one_line(old.fields.get('a', '')) if old else ''}")
 
 
-def _print_record(record: Record) -> None:
+def _print_record(record: Record, mark: str = "") -> None:
     at = output.day(int(record.fields["at"]))
     title = record.fields.get("a") or record.fields.get("text") or ""
-    output.say(f"\n{output.one_line(record.kind)}  {at}  rec-{output.one_line(record.id)}")
+    output.say(f"\n{output.one_line(record.kind)}  {at}  rec-{output.one_line(record.id)}{mark}")
     if title:
         output.say(f"    {_one_line(title)}")
     keys = [key for key in (*ORDER, *sorted(record.fields.keys() - set(ORDER))) if key in record.fields]
@@ -122,19 +131,12 @@ def _one_line(value: Any) -> str:
 
 
 def _show_record(args: Namespace, store: Store, wanted: str) -> int:
-    """Looks for an id, or a beginning of one that only one record has, in all notes."""
-    if len(wanted) < 4 or not wanted.isalnum():
-        raise UsageError(f"'rec-{wanted}' is no record id", "give at least 4 of its 16 characters")
-    found: dict[str, Record] = {}
-    for ref in (records.SHARED_REF, records.PRIVATE_REF):
-        for _, lines in store.read_blobs(store.blobs(ref).items()):
-            candidates = [record for line in lines if (record := records.parse(line))]
-            found.update({record.id: record for record in candidates if record.id.startswith(wanted)})
-    if len(found) != 1:
-        reason = "no record has that id" if not found else f"{len(found)} records begin like that"
-        raise BadRevision(f"'rec-{wanted}': {reason}", "'gitmem show COMMIT' prints the ids of a commit's records")
-    [record] = found.values()
-    if args.json:
+    """The record of an id, or of a beginning of one that only one record has."""
+    _, holders = forgetting.find(store, wanted)
+    record = records.parse(holders[0].line)
+    if record is None:
+        output.say(holders[0].line.decode("utf-8", "replace"))
+    elif args.json:
         output.say_json(record.fields)
     else:
         output.say(f"commit {output.one_line(record.commit)}")

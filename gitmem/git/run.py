@@ -117,6 +117,15 @@ class Process:
         self._closing = self._closing or last
         self._send()
 
+    def send_all(self, data: bytes) -> None:
+        """Queues `data` and waits until git has taken it in: for input without end. Raises GitError when git ends."""
+        self.feed(data)
+        while self._unsent and self._in >= 0:
+            poll = select.poll()
+            poll.register(self._in, select.POLLOUT)
+            poll.poll(self._left_ms())
+            self._send()
+
     def _send(self) -> None:
         if self._in < 0:
             return

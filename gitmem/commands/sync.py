@@ -1,0 +1,79 @@
+"""`gitmem sync [REMOTE]`: fetch what others remember, join, push what is new here."""
+
+from __future__ import annotations
+
+import time
+
+from gitmem import annotate, configfile, exchange, output
+from gitmem.errors import GitmemError, Locked, UsageError
+from gitmem.opening import open_store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from gitmem.exchange import Report
+    from gitmem.store import Store
+
+SHOWN = 20  # held lines that are listed; the document of --json has all
+
+
+def run(args: Namespace) -> int:
+    store = open_store(args.repo)
+    store.require_enabled()
+    remote = args.remote or exchange.default_remote(store)
+    if remote is None:
+        raise GitmemError(
+            "there is no remote to sync with", "'git remote add origin URL', or name one: 'gitmem sync NAME'"
+        )
+    deadline = time.monotonic() + exchange.COMMAND_SECONDS
+    if args.dry_run:
+        return _say(args, _would(store, remote))
+    settings = configfile.load_or_defaults(store)
+    try:
+        annotate.deliver(store, settings, deadline=deadline)
+    except Locked:
+        pass  # another run is at it
+    if args.fold:
+        if args.fetch_only:
+            raise UsageError("'--fold' pushes: it cannot go with '--fetch-only'")
+        report = exchange.fold(store, remote, deadline=deadline)
+    else:
+        only = args.fetch_only or store.setting("gitmem.sync") == "never"
+        report = exchange.sync(store, remote, shards=settings.shards, fetch_only=only, deadline=deadline)
+    return _say(args, report)
+
+
+def _would(store: Store, remote: str) -> Report:
+    """What a sync would do, going by what was fetched last; nothing is asked of the remote."""
+    joined = exchange.preview(store, remote)
+    return exchange.Report(
+        remote, "dry-run", joined.received, joined.sending, joined.dropped, joined.held, 0, None
+    )  # fmt: skip
+
+
+def _say(args: Namespace, report: Report) -> int:
+    failed = report.outcome in ("refused", "busy")
+    if args.json:
+        output.say_json(report._asdict() | {"held": [one._asdict() for one in report.held]})
+        return 1 if failed else 0
+    would = "would have " if args.dry_run else ""
+    said = [
+        f"{would}received {output.counted(report.received, 'record')}",
+        f"sent {output.counted(report.sent, 'record')}",
+    ]
+    if report.dropped:
+        said.append(f"dropped {report.dropped} that their authors forgot")
+    output.say(f"{report.remote}: {', '.join(said)}")
+    for one in report.held[:SHOWN]:
+        output.say(f"held back: rec-{one.id} on {one.commit[:12]}: {one.reason}")
+    if len(report.held) > SHOWN:
+        output.say(f"held back: {len(report.held) - SHOWN} more")
+    if failed:
+        raise GitmemError(
+            f"'{report.remote}' did not take the notes: {report.said}",
+            "they stay here and go with the next sync"
+            if report.outcome == "refused"
+            else "many push at once: try again",
+        )
+    return 0

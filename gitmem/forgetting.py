@@ -1,0 +1,197 @@
+"""Forget: hide a record everywhere, or purge a line from every place where this clone and its remotes keep it."""
+
+from __future__ import annotations
+
+import time
+
+from gitmem import files, joining, mirror, quickjson, records, trash, trust, writer
+from gitmem.errors import BadRevision, GitmemError, UsageError
+from gitmem.git import ask, network
+from gitmem.git.network import Update, tracking
+from gitmem.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gitmem.store import Store
+
+MIN_PREFIX = 4
+REFS = (records.SHARED_REF, records.PRIVATE_REF)
+
+
+class Holder(NamedTuple):
+    """One place of a line."""
+
+    ref: str
+    commit: str
+    line: bytes
+
+
+def find(store: Store, wanted: str) -> tuple[str, list[Holder]]:
+    """(the whole id, every place of the line) for an id or a beginning that only one has. Raises BadRevision."""
+    wanted = wanted.removeprefix("rec-")
+    if len(wanted) < MIN_PREFIX or not wanted.isalnum():
+        raise UsageError(f"'rec-{wanted}' is no record id", "give at least 4 of its 16 characters")
+    holders: dict[str, list[Holder]] = {}
+    for oid, holder in (*_by_id(store, wanted), *_unreadable(store, wanted)):
+        holders.setdefault(oid, []).append(holder)
+    exact = {wanted: holders[wanted]} if wanted in holders else holders
+    if len(exact) != 1:
+        reason = "no record has that id" if not exact else f"{len(exact)} records begin like that"
+        raise BadRevision(f"'rec-{wanted}': {reason}", "'gitmem show COMMIT' prints the ids of a commit's records")
+    return next(iter(exact.items()))
+
+
+def _by_id(store: Store, wanted: str) -> Iterator[tuple[str, Holder]]:
+    for ref in REFS:
+        tip = ask.exact_ref(store.git, ref)
+        for commit, line in mirror.grep(store, tip, [f'"id":"{wanted}']) if tip else ():
+            record = records.parse(line)
+            if record is not None and record.id.startswith(wanted):
+                yield record.id, Holder(ref, commit, line)
+
+
+def _unreadable(store: Store, wanted: str) -> Iterator[tuple[str, Holder]]:
+    """Lines that are no records are named by a hash of their bytes; nothing leads to them but reading."""
+    if len(wanted) != 16 or next(_by_id(store, wanted), None):
+        return
+    for ref in REFS:
+        for commit, lines in store.read_blobs(store.blobs(ref).items()):
+            for line in lines:
+                if records.hash_of(line) == wanted and records.parse(line) is None:
+                    yield wanted, Holder(ref, commit, line)
+
+
+def retract(store: Store, oid: str, holders: list[Holder], *, forget: bool = False) -> None:
+    """Hides a line wherever it stands; a private one is taken out at once, nobody else has it."""
+    shared = {one.commit for one in holders if one.ref == records.SHARED_REF}
+    if shared:
+        store.append(
+            {commit: [_line(store, commit, oid, forget=forget)] for commit in shared}, subject=f"forget rec-{oid}"
+        )
+    if any(one.ref == records.PRIVATE_REF for one in holders):
+        _take_out(store, records.PRIVATE_REF, oid, holders, deadline=time.monotonic() + 30, orphan=False)
+
+
+def _line(store: Store, commit: str, oid: str, *, forget: bool) -> bytes:
+    return records.line_of(
+        "retract", commit, int(time.time()), ids=[oid], forget=forget or None, w=trust.me(store) or ""
+    )  # fmt: skip
+
+
+def _take_out(store: Store, ref: str, oid: str, holders: list[Holder], *, deadline: float, orphan: bool) -> None:
+    with files.lock(store.place.common_state_dir + "/lock", deadline=deadline):
+        tip = ask.exact_ref(store.git, ref)
+        if tip is None:
+            return
+        new = _without(store, tip, oid, {one.commit for one in holders if one.ref == ref}, orphan=orphan,
+                       shared=ref == records.SHARED_REF)  # fmt: skip
+        writer.move(store.git, store.place, ref, new, tip)
+
+
+def _without(store: Store, tip: str, oid: str, commits: set[str], *, orphan: bool, shared: bool) -> str | None:
+    """A notes commit like the tip, without a line. orphan: without its history; shared: what is asked stands in it."""
+    finals = {}
+    for commit, lines in store.lines_at(tip, commits):
+        kept = [line for line in lines if joining.line_id(line, records.parse(line)) != oid]
+        finals[commit] = [*kept, _line(store, commit, oid, forget=True)] if shared else kept
+    return writer.build(
+        store.git, store.objects, store.place, parent=None if orphan else tip, tree_of=tip, finals=finals,
+        author=ask.committer(store.git), subject="forgotten",
+    )  # fmt: skip
+
+
+class Purged(NamedTuple):
+    places: int  # notes of this clone that held it
+    remotes: tuple[str, ...]  # that are free of it now
+    failed: tuple[tuple[str, str], ...]  # (remote, its reason): it is still there
+    trash: int
+
+
+def purge(store: Store, oid: str, holders: list[Holder], *, deadline: float) -> Purged:
+    """Takes a line out of all notes, what waits, and the trash, and the history of the notes with it; here, then on
+    each remote that has notes. The objects go with git's next gc."""
+    for ref in REFS:
+        if any(one.ref == ref for one in holders):
+            _take_out(store, ref, oid, holders, deadline=deadline, orphan=True)
+            store.git.run("reflog", "expire", "--expire=all", "--expire-unreachable=all", ref, ok=(0, 1, 255))
+    mirror.write_forgets(store, joining.merged(mirror.read_forgets(store), {oid: {trust.me(store) or ""}}))
+    done: list[str] = []
+    failed: list[tuple[str, str]] = []
+    for remote in network.remotes(store.git):
+        reason = _purge_remote(store, remote, oid, deadline=deadline)
+        if reason is not None:
+            failed.append((remote, reason))
+        elif _tracked(store, remote):
+            done.append(remote)
+        _forget_tracking(store, remote)
+    dropped = trash.without(store, lambda entry: records.hash_of(_raw(entry)) == oid or oid in str(entry["line"]))
+    _without_waiting(store, oid)
+    return Purged(len(holders), tuple(done), tuple(failed), dropped)
+
+
+def _raw(entry: dict[str, object]) -> bytes:
+    return str(entry["line"]).encode("utf-8", "surrogateescape")
+
+
+def _tracked(store: Store, remote: str) -> list[tuple[str, str]]:
+    """(ref of the remote, its tip as fetched last)."""
+    whole = ask.exact_ref(store.git, tracking(remote, network.NOTES))
+    found = list(mirror.shard_tips(store, remote).items())
+    return [(network.NOTES, whole), *found] if whole else found
+
+
+def _purge_remote(store: Store, remote: str, oid: str, *, deadline: float) -> str | None:
+    """Gives every notes ref of a remote a new root without the line; the reason when it does not take them."""
+    git = network.connected(store.git)
+    git.deadline = deadline
+    url = network.url_of(store.git, remote) or remote
+    try:
+        network.fetch(git, remote, url)
+        updates = []
+        for ref, tip in _tracked(store, remote):
+            commits = {commit for commit, _ in mirror.grep(store, tip, [f'"id":"{oid}"'])}
+            commits |= {commit for commit, lines in _raw_holders(store, tip, oid) for _ in lines}
+            new = _without(store, tip, oid, commits, orphan=True, shared=True)
+            if new is not None:
+                store.git.run("update-ref", tracking(remote, ref), new)  # kept from gc until it is sent
+                updates.append(Update(ref, new, tip))
+        outcomes = network.push(git, url, updates) if updates else []
+    except GitmemError as error:
+        return error.message
+    return next((one.said for one in outcomes if not one.done), None)
+
+
+def _raw_holders(store: Store, tip: str, oid: str) -> Iterator[tuple[str, list[bytes]]]:
+    """Notes that hold a line that is no record, by its hash: only where the id is not found otherwise."""
+    if any(mirror.grep(store, tip, [f'"id":"{oid}"'])):
+        return
+    for commit, _, lines in mirror.differing(store, None, tip):
+        if any(records.hash_of(line) == oid for line in lines):
+            yield commit, lines
+
+
+def _forget_tracking(store: Store, remote: str) -> None:
+    """Drops what was fetched, with its history: the next sync fetches what is there now."""
+    out = store.git.run("for-each-ref", "--format=delete %(refname)", tracking(remote, "refs/")).out
+    store.git.run("update-ref", "--stdin", stdin=out)
+    files.remove(store.place.common_state_dir + "/shards.json")
+
+
+def _without_waiting(store: Store, oid: str) -> None:
+    """Takes the line out of what waits to be written."""
+    with store.delivery_lock(time.monotonic() + 5):
+        for path in (store.pending, store.taken):
+            data = files.read(path, max_bytes=64 << 20)
+            if data is not None and oid.encode() in data:
+                kept = [row for row in data.splitlines() if not _is(row, oid)]
+                files.replace(path, b"".join(row + b"\n" for row in kept))
+
+
+def _is(row: bytes, oid: str) -> bool:
+    try:
+        line = quickjson.loads(row).get("line", "").encode("utf-8")
+    except (ValueError, AttributeError):
+        return False
+    return joining.line_id(line, records.parse(line)) == oid

@@ -1,0 +1,241 @@
+"""What a remote holds, as one notes commit here; how two notes commits differ; who wants what forgotten.
+
+Everything follows the tips by `git diff-tree`: what it costs depends on what changed, not on how much there is.
+"""
+
+from __future__ import annotations
+
+from gitmem import files, joining, notes, quickjson, records, writer
+from gitmem.git import ask
+from gitmem.git.network import NOTES, tracking
+from gitmem.git.run import decode
+from gitmem.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from gitmem.store import Store
+
+NOTES_AT_ONCE = 512  # whose blobs are asked for in one go
+GREP_IDS = 500  # ids that one `git grep` looks for
+
+
+class Mirror(NamedTuple):
+    """tip: None while the remote holds nothing."""
+
+    tip: str | None
+    forgets: dict[str, set[str]]
+
+
+def shard_tips(store: Store, remote: str) -> dict[str, str]:
+    """Shard of the remote -> its tip, as fetched last."""
+    prefix = tracking(remote, "refs/gitmem/s/")
+    out = store.git.run("for-each-ref", "--format=%(refname) %(objectname)", prefix).out
+    rows = (row.split(" ") for row in decode(out).splitlines())
+    return {"refs/gitmem/s/" + name.removeprefix(prefix): oid for name, oid in rows}
+
+
+def sharded(store: Store, remote: str) -> bool:
+    return bool(shard_tips(store, remote))
+
+
+def refresh(store: Store, remote: str) -> Mirror:
+    """What was fetched last. Shards are joined into one commit, each from where it was joined last. Holds the lock."""
+    whole = ask.exact_ref(store.git, tracking(remote, NOTES))
+    shards = shard_tips(store, remote)
+    if shards:
+        whole = _joined(store, remote, {NOTES: whole, **shards} if whole else shards)
+    return Mirror(whole, read_forgets(store))
+
+
+def as_known(store: Store, remote: str) -> Mirror:
+    """The same as it was when it was looked at last. Writes nothing."""
+    whole = tracking(remote, "refs/gitmem/all" if sharded(store, remote) else NOTES)
+    return Mirror(ask.exact_ref(store.git, whole), read_forgets(store, note=False))
+
+
+def _joined(store: Store, remote: str, tips: dict[str, str]) -> str | None:
+    ref, taken = tracking(remote, "refs/gitmem/all"), _read_taken(store)
+    before = taken.get(remote, {})
+    tip = ask.exact_ref(store.git, ref)
+    changed = {name: oid for name, oid in tips.items() if tip is None or before.get(name) != oid}
+    if not changed:
+        return tip
+    added: dict[str, set[bytes]] = {}
+    for name, oid in changed.items():
+        old = before.get(name) if tip else None
+        for commit, had, has in differing(store, old if old and ask.is_commit(store.git, old) else None, oid):
+            added.setdefault(commit, set()).update(set(has) - set(had))
+    finals = {commit: notes.join(lines, added[commit]) for commit, lines in store.lines_at(tip, added)}
+    new = writer.build(
+        store.git, store.objects, store.place, parent=tip, tree_of=tip, finals=finals, author=ask.committer(store.git),
+        subject="all shards",
+    )  # fmt: skip
+    if new is not None:
+        store.git.run("update-ref", ref, new)
+    _write_taken(store, taken | {remote: tips})
+    return new
+
+
+def took(store: Store, remote: str, ref: str, oid: str, whole: str | None) -> None:
+    """The remote took a commit: what is joined of it is known without another fetch."""
+    if whole is None or not sharded(store, remote):
+        return
+    taken = _read_taken(store)
+    store.git.run("update-ref", tracking(remote, "refs/gitmem/all"), whole)
+    _write_taken(store, taken | {remote: taken.get(remote, {}) | {ref: oid}})
+
+
+def _taken_path(store: Store) -> str:
+    return store.place.common_state_dir + "/shards.json"
+
+
+def _read_taken(store: Store) -> dict[str, dict[str, str]]:
+    """remote -> ref -> the tip that is joined already. Losing it costs time only."""
+    return _tolerant(_taken_path(store))
+
+
+def _write_taken(store: Store, taken: dict[str, dict[str, str]]) -> None:
+    files.replace(_taken_path(store), records.canonical(taken), durable=False)
+
+
+def _tolerant(path: str) -> dict[str, dict[str, str]]:
+    try:
+        found = quickjson.loads(files.read(path) or b"{}")
+    except ValueError:
+        return {}
+    return {k: v for k, v in found.items() if isinstance(v, dict)} if isinstance(found, dict) else {}
+
+
+def differing(
+    store: Store, old: str | None, new: str | None, *, also: Iterable[str] = ()
+) -> Iterator[tuple[str, list[bytes], list[bytes]]]:
+    """(commit, lines in the old, lines in the new) of each note that differs, by commit. also: these in any case.
+
+    The layouts of the two may differ: entries of one commit stand in one first-level folder and are put together.
+    """
+    seen = set()
+    for group in _by_folder(_entries(store, old, new)):
+        commits = list(group)
+        for n in range(0, len(commits), NOTES_AT_ONCE):
+            part = commits[n : n + NOTES_AT_ONCE]
+            blobs = [blob for commit in part for side in group[commit] for blob in side]
+            read = iter(store.read_notes(blobs))
+            for commit in part:
+                before, after = (notes.join(*(next(read) for _ in side)) for side in group[commit])
+                seen.add(commit)
+                yield commit, before, after
+    rest = sorted(set(also) - seen)
+    there, here = dict(store.lines_at(old, rest)), dict(store.lines_at(new, rest))
+    for commit in rest:
+        yield commit, there[commit], here[commit]
+
+
+def count(store: Store, tip: str) -> int:
+    """How many notes a commit holds."""
+    return sum(1 for _ in _entries(store, None, tip))
+
+
+Sides = tuple[list[str], list[str]]
+
+
+def _by_folder(entries: Iterable[tuple[str, str | None, str | None]]) -> Iterator[dict[str, Sides]]:
+    """Entries (commit, old blob, new blob) put together by commit, one first-level folder at a time."""
+    group: dict[str, Sides] = {}
+    folder = ""
+    for commit, before, after in entries:
+        if commit[:2] != folder and group:
+            yield group
+            group = {}
+        folder = commit[:2]
+        olds, news = group.setdefault(commit, ([], []))
+        olds += [before] if before else []
+        news += [after] if after else []
+    if group:
+        yield group
+
+
+def _entries(store: Store, old: str | None, new: str | None) -> Iterator[tuple[str, str | None, str | None]]:
+    if old == new:
+        return
+    if old is None or new is None:
+        process = store.git.open("ls-tree", "-r", "-z", "--full-tree", old or new or "")
+    else:
+        process = store.git.open("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", old, new)
+    held = b""
+    for chunk in process.chunks():
+        *whole, held = (held + chunk).split(b"\0")
+        if old is None or new is None:
+            for row in whole:
+                meta, _, path = row.partition(b"\t")
+                blob = decode(meta.rsplit(b" ", 1)[-1])
+                yield from _entry(store, path, blob if old else None, blob if new else None)
+            continue
+        if len(whole) % 2:  # a record is cut between its halves
+            held = whole.pop() + b"\0" + held
+        for meta, path in zip(whole[::2], whole[1::2], strict=True):
+            modes_and_oids = decode(meta).split(" ")
+            before, after, old_blob, new_blob = modes_and_oids[:4]
+            yield from _entry(store, path, _blob(old_blob, before), _blob(new_blob, after))
+    process.finish()
+
+
+def _blob(oid: str, mode: str) -> str | None:
+    return oid if oid.strip("0") and mode.lstrip(":").startswith("100") else None
+
+
+def _entry(store: Store, path: bytes, old: str | None, new: str | None) -> Iterator[tuple[str, str | None, str | None]]:
+    commit = decode(path.replace(b"/", b""))
+    if notes.is_hex(commit, store.place.hex_digits):
+        yield commit, old, new
+
+
+def read_forgets(store: Store, *, note: bool = True) -> dict[str, set[str]]:
+    """Everything that somebody wants forgotten, by id. Kept beside the notes, and found again when that is lost."""
+    try:
+        found = quickjson.loads(files.read(_forgets_path(store)) or b"")
+        return {str(oid): set(askers) for oid, askers in found.items()}
+    except (ValueError, AttributeError, TypeError):
+        again = all_forgets(store, ask.exact_ref(store.git, records.SHARED_REF))
+        if note:
+            write_forgets(store, again)
+        return again
+
+
+def all_forgets(store: Store, tip: str | None) -> dict[str, set[str]]:
+    """What the notes of a commit want forgotten, by a search through all of them."""
+    return joining.forgets(line for _, line in grep(store, tip, [joining.TEXT])) if tip else {}
+
+
+def write_forgets(store: Store, found: joining.Forgets) -> None:
+    data = {oid: sorted(askers) for oid, askers in found.items()}
+    files.replace(_forgets_path(store), records.canonical(data), durable=False)
+
+
+def _forgets_path(store: Store) -> str:
+    return store.place.common_state_dir + "/forgotten.json"
+
+
+def grep(store: Store, tip: str, texts: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """(commit, line) of the notes' lines that hold one of the texts, by git itself."""
+    for n in range(0, len(texts), GREP_IDS):
+        patterns = [word for text in texts[n : n + GREP_IDS] for word in ("-e", text)]
+        words = (
+            "grep",
+            "-a",
+            "-F",
+            "--no-color",
+            "--full-name",
+            "-z",
+            *patterns,
+            tip,
+            "--",
+            ":/",
+        )  # not only this folder
+        out = store.git.run(*words, ok=(0, 1), env={"GIT_LITERAL_PATHSPECS": "0"}).out
+        for row in out.split(b"\n"):
+            name, found, line = row.partition(b"\0")
+            commit = decode(name.partition(b":")[2].replace(b"/", b""))
+            if found and notes.is_hex(commit, store.place.hex_digits):
+                yield commit, line
