@@ -199,6 +199,10 @@ def _review(p: argparse.ArgumentParser) -> None:
     p.add_argument("--keep-all", action="store_true", help="everything that is here counts as looked at")
 
 
+def _repair(_: argparse.ArgumentParser) -> None:
+    pass
+
+
 COMMANDS = (
     Command("init", "set up gitmem in this clone", "Installs the hooks, switches gitmem on in this clone's git configuration and writes the capsules of the newest 500 commits. Running it again changes nothing.",
             ("gitmem init", "gitmem init --dry-run"), _init, True),
@@ -229,6 +233,8 @@ COMMANDS = (
             ("gitmem backfill --all", "gitmem backfill v1.0..HEAD", "gitmem backfill --since 2024-01-01"), _backfill, True),
     Command("sync", "share records with a remote: fetch, join, push", "Without conflicts, whatever order clones meet in, and without force. Lines with a secret are held back and named. '--dry-run' compares with what was fetched last and opens no connection.",
             ("gitmem sync", "gitmem sync origin --fetch-only", "gitmem sync --fold"), _sync, True),
+    Command("repair", "find the memory of rewritten commits again", "Leads from commits that were squashed on a server, rebased elsewhere or filtered to what they were before: by filter-repo's commit map, the same patch, the patch of a whole branch, or what the message names. Nothing is deleted; what has no place is listed.",
+            ("gitmem repair", "gitmem repair --dry-run"), _repair, True),
     Command("review", "look at what others wrote", "Records of others since the last look, by author, strangers first; capsules that say something else than their commit, secrets, and records that somebody else wants forgotten.",
             ("gitmem review", "gitmem review --drop rec-3f2a", "gitmem review --keep-all"), _review, True),
     Command("forget", "hide a record, or purge a line for good", "Hiding writes a retract record that travels with sync. '--purge' rewrites the notes here and on the remotes, asks on the terminal, and says what it cannot reach.",

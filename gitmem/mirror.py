@@ -137,6 +137,12 @@ def count(store: Store, tip: str) -> int:
     return sum(1 for _ in _entries(store, None, tip))
 
 
+def more_than(store: Store, count: int) -> bool:
+    """Whether the shared notes are more than so many; guessed from one folder of 256, beyond a few thousand surely."""
+    found = store.git.run("ls-tree", "-r", "--name-only", f"{records.SHARED_REF}:00", ok=(0, 128)).out
+    return found.count(b"\n") * 256 > count
+
+
 Sides = tuple[list[str], list[str]]
 
 

@@ -67,6 +67,7 @@ def test_GIT_08_a_shallow_clone_knows_what_it_cannot_know(ready: Repo, tmp_path:
         ready.commit(f"feat: {n}", {f"{n}.txt": "x\n"})
     ready.git("clone", "-q", "--depth=2", f"file://{ready.path}", str(tmp_path / "shallow"))
     shallow = Repo(tmp_path / "shallow")
+    shallow.git("remote", "remove", "origin")  # its notes would come along
     said = shallow.say("init", "--no-pages")
     assert "wrote 1 capsule for" in said
     report = shallow.document("backfill")

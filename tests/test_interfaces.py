@@ -25,7 +25,7 @@ SAMPLES: dict[str, list[list[str]]] = {
     "init": [["--no-pages"]], "uninstall": [["--dry-run"]], "hooks": [["status"], ["install"]], "status": [[]], "doctor": [[], ["--fix"]],
     "show": [[], ["--flat"]], "log": [[], ["--type", "feat"]], "add": [["decision", "it is so"]], "backfill": [["--all"]],
     "reflect-prepare": [["--dry-run"], ["--replay", "5"]], "reflect": [[]], "check": [[], ["--staged"]], "trim": [["--dry-run"]],
-    "reflect-commit": [["--dry-run"]], "sync": [["--dry-run"], []], "review": [[], ["--keep-all"]],
+    "reflect-commit": [["--dry-run"]], "sync": [["--dry-run"], []], "review": [[], ["--keep-all"]], "repair": [[]],
     "forget": [["--dry-run", "rec-SAID"], ["rec-SAID"]],
 }  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitmem import chain, forgetting, output, records, trust
+from gitmem import chain, forgetting, likeness, mirror, output, records, trust
 from gitmem.capsule import flat
 from gitmem.git import ask
 from gitmem.opening import open_store
@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from typing import Any
 
+    from gitmem.finding import Found
     from gitmem.records import Record
 
 HIDDEN_FIELDS = ("a", "added", "at", "client", "commit", "files", "id", "kind", "removed", "summary", "text", "v", "w")
 ORDER = ("type", "scope", "breaking", "why", "domains", "signals", "symbols", "paths", "tests", "refs", "reverts")
 WIDTH = 116
+MANY_NOTES = 20_000  # beyond, a search through all of them takes seconds
+MAX_OLDS = 64
+QUIET = ("branch", "capsule", "link", "made", "retract")
 
 
 def run(args: Namespace) -> int:
@@ -33,6 +37,7 @@ def run(args: Namespace) -> int:
             output.say(line.decode("utf-8", "replace"))
         return 0
     former = list(chain.former(store, reading))
+    found = _by_content(store, commit, reading) if not former else []
     capsule, false = trust.true_capsule(store, commit, reading.records)
     if args.flat:
         rows = flat(capsule.fields, output.day(int(capsule.fields["at"]))) if capsule else []
@@ -43,15 +48,15 @@ def run(args: Namespace) -> int:
                 output.say("  ".join(output.one_line(row[key]) for key in ("date", "domain", "type", "summary")))
         return 0
     if args.json:
-        output.say_json(_document(store, commit, reading, former, capsule, false))
+        output.say_json(_document(store, commit, reading, former, capsule, false, found))
     else:
-        _print(store, commit, reading, former, capsule, false)
+        _print(store, commit, reading, former, capsule, false, found)
     return 0
 
 
 def _document(
     store: Store, commit: str, reading: records.Reading, former: list[chain.Ancestor], capsule: Record | None,
-    false: list[Record],
+    false: list[Record], found: list[Found],
 ) -> dict[str, Any]:  # fmt: skip
     mine, team = trust.me(store), trust.people(store)
     return {
@@ -64,8 +69,27 @@ def _document(
             {"commit": one.commit, "operation": one.operation, "records": [r.fields for r in one.reading.records]}
             for one in former
         ],
+        "found": [_found(store, one) for one in found],
         "unreadable": len(reading.unreadable),
     }
+
+
+def _by_content(store: Store, commit: str, reading: records.Reading) -> list[Found]:
+    """Where the work was before, when no link says so and nobody wrote anything here. A capsule alone is no reason
+    to search a large history."""
+    said = [r for r in reading.records if r.kind not in ("capsule", "made", "branch", "link")]
+    has_capsule = any(r.kind == "capsule" for r in reading.records)
+    if said or (has_capsule and mirror.more_than(store, MANY_NOTES)):
+        return []
+    return likeness.find(store, commit)
+
+
+def _found(store: Store, one: Found) -> dict[str, Any]:
+    readings = [store.reading(old) for old in one.olds[:MAX_OLDS]]
+    return {
+        "commits": list(one.olds), "operation": one.operation, "reason": one.reason, "sure": one.sure,
+        "records": [record.fields for reading in readings for record in reading.records if record.kind != "branch"],
+    }  # fmt: skip
 
 
 def _others(commit: str, reading: records.Reading, capsule: Record | None) -> list[Record]:
@@ -75,7 +99,7 @@ def _others(commit: str, reading: records.Reading, capsule: Record | None) -> li
 
 def _print(
     store: Store, commit: str, reading: records.Reading, former: list[chain.Ancestor], capsule: Record | None,
-    false: list[Record],
+    false: list[Record], found: list[Found],
 ) -> None:  # fmt: skip
     output.say(f"commit {commit}")
     if capsule is None:
@@ -90,10 +114,24 @@ def _print(
         output.say(f"\nforeign capsule rec-{record.id}: it says something else than the commit does")
     if reading.unreadable:
         output.say(f"\n{len(reading.unreadable)} lines are no records of ours; 'gitmem show --raw' shows them")
+    for match in found:
+        sure = "found by" if match.sure else "probably, by"
+        output.say(f"\n{sure} {match.reason} ({match.operation}):")
+        for before in match.olds[:MAX_OLDS]:
+            _print_former(store, before)
     for one in former:
         old = records.capsule_of(one.commit, one.reading.records)
         word = "reverts" if one.operation == "revert" else f"formerly ({one.operation})"
         output.say(f"\n{word} {one.commit[:12]}{': ' + _one_line(old.fields.get('a', '')) if old else ''}")
+
+
+def _print_former(store: Store, commit: str) -> None:
+    reading = store.reading(commit)
+    old = records.capsule_of(commit, reading.records)
+    output.say(f"  {commit[:12]} {_one_line(old.fields.get('a', '')) if old else ''}")
+    for record in reading.records:
+        if record.kind not in QUIET:
+            output.say(f"    {output.one_line(record.kind)}: {_one_line(record.fields.get('text', ''))}")
 
 
 def _print_record(record: Record, mark: str = "") -> None:
