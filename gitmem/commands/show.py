@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitmem import chain, forgetting, likeness, mirror, output, records, trust
+from gitmem import forgetting, memory, output, records, trust
 from gitmem.capsule import flat
 from gitmem.git import ask
 from gitmem.opening import open_store
@@ -14,13 +14,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitmem.finding import Found
+    from gitmem.memory import Memory
     from gitmem.records import Record
 
 HIDDEN_FIELDS = ("a", "added", "at", "client", "commit", "files", "id", "kind", "removed", "summary", "text", "v", "w")
 ORDER = ("type", "scope", "breaking", "why", "domains", "signals", "symbols", "paths", "tests", "refs", "reverts")
 WIDTH = 116
-MANY_NOTES = 20_000  # beyond, a search through all of them takes seconds
-MAX_OLDS = 64
 QUIET = ("branch", "capsule", "link", "made", "retract")
 
 
@@ -36,9 +35,8 @@ def run(args: Namespace) -> int:
         for line in reading.unreadable:
             output.say(line.decode("utf-8", "replace"))
         return 0
-    former = list(chain.former(store, reading))
-    found = _by_content(store, commit, reading) if not former else []
-    capsule, false = trust.true_capsule(store, commit, reading.records)
+    known = memory.gather(store, commit)
+    capsule = known.capsule
     if args.flat:
         rows = flat(capsule.fields, output.day(int(capsule.fields["at"]))) if capsule else []
         if args.json:
@@ -48,90 +46,68 @@ def run(args: Namespace) -> int:
                 output.say("  ".join(output.one_line(row[key]) for key in ("date", "domain", "type", "summary")))
         return 0
     if args.json:
-        output.say_json(_document(store, commit, reading, former, capsule, false, found))
+        output.say_json(_document(store, known))
     else:
-        _print(store, commit, reading, former, capsule, false, found)
+        _print(store, known)
     return 0
 
 
-def _document(
-    store: Store, commit: str, reading: records.Reading, former: list[chain.Ancestor], capsule: Record | None,
-    false: list[Record], found: list[Found],
-) -> dict[str, Any]:  # fmt: skip
+def _document(store: Store, known: Memory) -> dict[str, Any]:
     mine, team = trust.me(store), trust.people(store)
     return {
-        "trust": {r.id: trust.level(r, mine, team) for r in _others(commit, reading, capsule)},
-        "foreign_capsules": [record.fields for record in false],
-        "commit": commit,
-        "capsule": capsule.fields if capsule else None,
-        "records": [record.fields for record in _others(commit, reading, capsule)],
+        "trust": {record.id: trust.level(record, mine, team) for record in known.others},
+        "foreign_capsules": [record.fields for record in known.false],
+        "commit": known.commit,
+        "capsule": known.capsule.fields if known.capsule else None,
+        "records": [record.fields for record in known.others],
         "former": [
             {"commit": one.commit, "operation": one.operation, "records": [r.fields for r in one.reading.records]}
-            for one in former
+            for one in known.former
         ],
-        "found": [_found(store, one) for one in found],
-        "unreadable": len(reading.unreadable),
+        "found": [_found(store, one) for one in known.found],
+        "unreadable": len(known.reading.unreadable),
     }
 
 
-def _by_content(store: Store, commit: str, reading: records.Reading) -> list[Found]:
-    """Where the work was before, when no link says so and nobody wrote anything here. A capsule alone is no reason
-    to search a large history."""
-    said = [r for r in reading.records if r.kind not in ("capsule", "made", "branch", "link")]
-    has_capsule = any(r.kind == "capsule" for r in reading.records)
-    if said or (has_capsule and mirror.more_than(store, MANY_NOTES)):
-        return []
-    return likeness.find(store, commit)
-
-
 def _found(store: Store, one: Found) -> dict[str, Any]:
-    readings = [store.reading(old) for old in one.olds[:MAX_OLDS]]
+    olds = memory.readings(store, one)
     return {
         "commits": list(one.olds), "operation": one.operation, "reason": one.reason, "sure": one.sure,
-        "records": [record.fields for reading in readings for record in reading.records if record.kind != "branch"],
+        "records": [record.fields for _, reading in olds for record in reading.records if record.kind != "branch"],
     }  # fmt: skip
 
 
-def _others(commit: str, reading: records.Reading, capsule: Record | None) -> list[Record]:
-    """All but the capsule that counts, and capsules of other commits, which belong to those."""
-    return [r for r in reading.records if r is not capsule and not (r.kind == "capsule" and r.commit != commit)]
-
-
-def _print(
-    store: Store, commit: str, reading: records.Reading, former: list[chain.Ancestor], capsule: Record | None,
-    false: list[Record], found: list[Found],
-) -> None:  # fmt: skip
-    output.say(f"commit {commit}")
-    if capsule is None:
+def _print(store: Store, known: Memory) -> None:
+    output.say(f"commit {known.commit}")
+    if known.capsule is None:
         output.say("no capsule; 'gitmem backfill' writes those that are missing")
     else:
-        _print_record(capsule)
-    shown = [r for r in _others(commit, reading, capsule) if r.kind not in ("link", "branch", "retract")]
+        _print_record(known.capsule)
+    shown = [record for record in known.others if record.kind not in ("link", "branch", "retract")]
     mine, team = (trust.me(store), trust.people(store)) if shown else (None, {})
     for record in shown:
         _print_record(record, " (foreign: by nobody of this history)" * (trust.level(record, mine, team) == "foreign"))
-    for record in false:
+    for record in known.false:
         output.say(f"\nforeign capsule rec-{record.id}: it says something else than the commit does")
-    if reading.unreadable:
-        output.say(f"\n{len(reading.unreadable)} lines are no records of ours; 'gitmem show --raw' shows them")
-    for match in found:
+    if known.reading.unreadable:
+        output.say(f"\n{len(known.reading.unreadable)} lines are no records of ours; 'gitmem show --raw' shows them")
+    for match in known.found:
         sure = "found by" if match.sure else "probably, by"
         output.say(f"\n{sure} {match.reason} ({match.operation}):")
-        for before in match.olds[:MAX_OLDS]:
-            _print_former(store, before)
-    for one in former:
-        old = records.capsule_of(one.commit, one.reading.records)
-        word = "reverts" if one.operation == "revert" else f"formerly ({one.operation})"
-        output.say(f"\n{word} {one.commit[:12]}{': ' + _one_line(old.fields.get('a', '')) if old else ''}")
+        for old, reading in memory.readings(store, match):
+            _print_former(old, "", reading)
+    for one in known.former:
+        word = "reverts " if one.operation == "revert" else f"formerly ({one.operation}) "
+        output.say()
+        _print_former(one.commit, word, one.reading)
 
 
-def _print_former(store: Store, commit: str) -> None:
-    reading = store.reading(commit)
+def _print_former(commit: str, word: str, reading: records.Reading) -> None:
     old = records.capsule_of(commit, reading.records)
-    output.say(f"  {commit[:12]} {_one_line(old.fields.get('a', '')) if old else ''}")
+    output.say(f"{word}{commit[:12]}{': ' + _one_line(old.fields.get('a', '')) if old else ''}")
     for record in reading.records:
-        if record.kind not in QUIET:
-            output.say(f"    {output.one_line(record.kind)}: {_one_line(record.fields.get('text', ''))}")
+        if record.kind not in QUIET and record.fields.get("text"):
+            output.say(f"    {output.one_line(record.kind)}: {_one_line(record.fields['text'])}")
 
 
 def _print_record(record: Record, mark: str = "") -> None:
