@@ -58,6 +58,21 @@ def told_links(commit: Commit) -> list[Link]:
     return [Link(old, commit.oid, "revert") for old in reverts if len(old) == len(commit.oid)]
 
 
+def with_share(store: Store, links: list[Link], commit: Commit) -> list[Link]:
+    """The links without those from squashed commits that touch nothing of what the new one touches: git lists all that
+    is on the branch, also what was in the history already."""
+    olds = [link.old for link in links if link.operation == "squash"]
+    if not olds:
+        return links
+    mine = {path for change in commit.changes for path in (change.path, change.old_path) if path}
+    strange = set()
+    for oid, lines in store.note_lines(olds):
+        capsule = records.capsule_of(oid, records.read(lines).records)
+        if capsule and "paths" not in capsule.fields.get("cut", ()) and not mine & set(capsule.fields.get("paths", ())):
+            strange.add(oid)
+    return [link for link in links if link.operation != "squash" or link.old not in strange]
+
+
 def link_line(link: Link, at: int, mail: str) -> bytes:
     """`at`, `mail`: of the new commit's committer."""
     return records.line_of(

@@ -29,7 +29,7 @@ PULL = re.compile(r"\(#(\d{1,9})\)\s*$")
 
 
 # All that people and git refer to; the notes' own history is nobody's work.
-EVERYTHING = ("--exclude=refs/notes/*", "--exclude=refs/gitmem/*", "--all", "HEAD")
+EVERYTHING = ("--exclude=refs/notes/*", "--exclude=refs/gitmem/*", "--all")  # HEAD among them
 
 
 class Found(NamedTuple):
@@ -66,22 +66,24 @@ class Work(NamedTuple):
 
 
 class Known(NamedTuple):
-    """Where work may have been. noted: commits with a note; lost: those that no ref leads to."""
+    """Where work may have been. noted: commits with a note; lost: those of them that no ref leads to; reached: all
+    that one does."""
 
     branches: tuple[Branch, ...]
     noted: frozenset[str]
     lost: tuple[str, ...]
+    reached: frozenset[str]
 
 
 def known(store: Store) -> Known:
     """What this clone's notes know of the past; three processes, whatever there is."""
     tip = ask.exact_ref(store.git, NOTES)
     if tip is None:
-        return Known((), frozenset(), ())
+        return Known((), frozenset(), (), frozenset())
     noted = frozenset(store.blobs())
-    reached = {oid for oid, _ in ask.commits(store.git, *EVERYTHING)}
+    reached = frozenset(oid for oid, _ in ask.commits(store.git, *EVERYTHING))
     branches = tuple(found for _, line in mirror.grep(store, tip, ['"kind":"branch"']) if (found := _branch(line)))
-    return Known(branches, noted, tuple(sorted(noted - reached)))
+    return Known(branches, noted, tuple(sorted(noted - reached)), reached)
 
 
 def _branch(line: bytes) -> Branch | None:

@@ -47,14 +47,28 @@ def repair(store: Store, *, deadline: float, dry_run: bool = False) -> Repaired:
     past = finding.known(store)
     linked = _linked(store)
     placed = {(one.old, one.new): one for one in _by_map(store, past) if (one.old, one.new) not in linked}
-    gone = [oid for oid in past.lost if oid not in {old for old, _ in linked} | {one.old for one in placed.values()}]
+    gone = _gone(past, linked | placed.keys())
     targets, not_compared = _targets(store, gone, {new for _, new in linked} | {new for _, new in placed})
     for one in _by_content(store, past, set(gone), targets):
         placed.setdefault((one.old, one.new), one)
     if not dry_run:
         _write(store, list(placed.values()), deadline)
-    left = [oid for oid in gone if oid not in {one.old for one in placed.values()}]
+    left = _gone(past, linked | placed.keys())
     return Repaired(tuple(placed.values()), tuple(_lost(store, left)), not_compared)
+
+
+def _gone(past: Known, links: set[tuple[str, str]]) -> list[str]:
+    """The lost commits from which no link leads to one that is still there, however many steps it takes."""
+    found = set(past.lost)
+    olds: dict[str, list[str]] = {}
+    for old, new in links:
+        olds.setdefault(new, []).append(old)
+    ahead = [new for new in olds if new in past.reached]
+    while ahead:
+        for old in olds.pop(ahead.pop(), ()):
+            found.discard(old)
+            ahead.append(old)
+    return sorted(found)
 
 
 def _linked(store: Store) -> set[tuple[str, str]]:

@@ -138,7 +138,7 @@ def _write_head(
     from gitmem.commands.reflecting import after_commit  # of one event alone
 
     lines = [line, *after_commit(store, settings, commit), *annotate.made(commit, clients.client_of(os.environ))]
-    links = list(dict.fromkeys([*noted, *annotate.told_links(commit)]))
+    links = annotate.with_share(store, list(dict.fromkeys([*noted, *annotate.told_links(commit)])), commit)
     lines += [annotate.link_line(link, commit.at, commit.mail) for link in links]
     taken = [link for link in links if link.operation in ("squash", "cherry-pick")]  # work that goes on in this commit
     if taken:
