@@ -23,8 +23,34 @@ def whole_life(repo: Repo) -> None:
     assert [1] == repo.capsules_on(["HEAD"])
     for command in READING:
         repo.gitmem(*command)
+    shared_life(repo)
     assert "" == repo.git("status", "--porcelain")
     repo.git("fsck", "--no-dangling", "--no-progress")
+
+
+def shared_life(repo: Repo) -> None:
+    """Sync with a remote, a second clone that adds something, and back again: the same notes in all three."""
+    head = repo.head()
+    hub, other = (Repo(repo.path.parent / f"{repo.path.name}-{name}") for name in ("hub.git", "other"))
+    formats = [f"--object-format={repo.git('rev-parse', '--show-object-format')}"]
+    if (repo.path / ".git/reftable").is_dir():
+        formats.append("--ref-format=reftable")
+    repo.git("init", "-q", "--bare", *formats, str(hub.path))
+    repo.git("init", "-q", *formats, str(other.path))
+    other.commit("chore: something of its own")
+    for one in (repo, other):
+        one.git("remote", "add", "hub", str(hub.path))
+    repo.gitmem("sync", "hub")
+    other.gitmem("init", "--no-pages", "--sync", "auto")
+    other.gitmem("sync", "hub")
+    other.store().append({head: [records.line_of("event", head, 7, text="from there")]}, subject="test")
+    other.git("push", "-q", "hub", "HEAD:refs/heads/other")
+    repo.gitmem("sync", "hub")
+    trees = {one.git("rev-parse", f"{records.SHARED_REF}^{{tree}}") for one in (repo, other, hub)}
+    assert 1 == len(trees)
+    assert "from there" in [record.get("text") for record in repo.records()]
+    assert [1] == repo.capsules_on([head])
+    repo.git("remote", "remove", "hub")
 
 
 def test_ENV_01_sha256_and_reftable_under_a_recent_git(
@@ -67,7 +93,7 @@ def test_GIT_08_a_shallow_clone_knows_what_it_cannot_know(ready: Repo, tmp_path:
         ready.commit(f"feat: {n}", {f"{n}.txt": "x\n"})
     ready.git("clone", "-q", "--depth=2", f"file://{ready.path}", str(tmp_path / "shallow"))
     shallow = Repo(tmp_path / "shallow")
-    shallow.git("remote", "remove", "origin")  # its notes would come along
+    ready.git("update-ref", "-d", records.SHARED_REF)  # or its notes would come along
     said = shallow.say("init", "--no-pages")
     assert "wrote 1 capsule for" in said
     report = shallow.document("backfill")
