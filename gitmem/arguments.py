@@ -181,6 +181,7 @@ def _trim(p: argparse.ArgumentParser) -> None:
 def _sync(p: argparse.ArgumentParser) -> None:
     p.add_argument("remote", nargs="?", metavar="REMOTE", help="default: the remote of this branch, else origin")
     p.add_argument("--fetch-only", action="store_true", help="take in what others wrote, send nothing")
+    p.add_argument("--all", action="store_true", help="send also what is on commits that the remote does not have")
     p.add_argument("--fold", action="store_true", help="join the remote's shards into one ref and remove them")
 
 

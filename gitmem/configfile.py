@@ -7,7 +7,7 @@ import sys
 
 from gitmem import files, quickjson
 from gitmem.errors import GitmemError, Refused, Unreadable
-from gitmem.git.run import run_program
+from gitmem.git.program import run_program
 from gitmem.settings import Settings, from_json, read_settings, to_json
 
 TYPE_CHECKING = False

@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import time
 
-from gitmem import files, joining, mirror, notes, records, trash, writer
+from gitmem import comparing, files, mirror, notes, purging, records, trash, writer
+from gitmem.comparing import Held, Plan
 from gitmem.errors import GitError, GitmemError, GitTimeout
 from gitmem.git import ask, network
 from gitmem.git.network import NOTES, SHARDS, Update, tracking
@@ -18,7 +19,7 @@ from gitmem.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from gitmem.git.run import Git
     from gitmem.mirror import Mirror
@@ -28,95 +29,104 @@ TRIES = 4  # of a hook; a command tries until its time is over
 HOOK_SECONDS = 4.0
 COMMAND_SECONDS = 120.0
 PAUSE_SECONDS = 0.05
-
-
-class Held(NamedTuple):
-    """A line that is not sent. reason: `secret` with its kind, or who wants it forgotten."""
-
-    commit: str
-    id: str
-    reason: str
+SLOW = "it did not answer in time, 'gitmem sync' waits longer"
 
 
 class Joined(NamedTuple):
-    """What a join of this clone with what was fetched came to."""
+    """What a join came to. send: the commit with what the remote has and what it lacks, none where nothing goes."""
 
-    sending: int  # lines that the remote lacks
-    received: int  # lines that were new here
-    dropped: int  # lines that their authors had forgotten
-    held: tuple[Held, ...]
-    send: str | None  # the commit that holds what the remote has and what it lacks
-    lines: dict[str, list[bytes]]  # commit -> lines that the remote lacks, where it has notes at all
+    plan: Plan
+    send: str | None
+    changes: bool  # whether the remote's notes would change by it
 
 
 class Report(NamedTuple):
-    """outcome: sent, nothing, fetched, refused, busy. said: git's own words when it is refused."""
+    """outcome: sent, nothing, fetched, refused, busy. waiting: lines on commits that the remote does not have yet.
+    said: git's own words when it is refused."""
 
     remote: str
     outcome: str
-    received: int
-    sent: int
-    dropped: int
-    held: tuple[Held, ...]
-    tries: int
-    said: str | None
+    received: int = 0
+    sent: int = 0
+    dropped: int = 0
+    waiting: int = 0
+    held: tuple[Held, ...] = ()
+    tries: int = 0
+    said: str | None = None
 
 
-def sync(
-    store: Store, remote: str, *, shards: int = 1, fetch_only: bool = False, fetched: bool = False,
-    deadline: float, tries: int | None = None,
-) -> Report:  # fmt: skip
-    """Fetches, joins and pushes until the remote holds what is here. Never raises for what the other side refuses.
+class Way(NamedTuple):
+    """How a sync goes. pushed: commits that go to the remote at this moment. tries: None until the time is over.
+    everything: send also what is on commits that the remote does not have."""
 
-    fetched: what was fetched last is tried first, one connection less. deadline: monotonic seconds.
+    deadline: float  # monotonic seconds
+    shards: int = 1
+    fetch_only: bool = False
+    fetched: bool = False  # what was fetched last is tried first, one connection less
+    tries: int | None = None
+    pushed: tuple[str, ...] = ()
+    everything: bool = False
+
+
+def sync(store: Store, remote: str, way: Way, *, url: str | None = None) -> Report:
+    """Fetches, joins and pushes until the remote holds what it lacks. Never raises for what the other side refuses.
+
+    url: only that place of a remote that has several.
     """
-    git = network.connected(store.git)
-    git.deadline = deadline
-    url = network.url_of(store.git, remote) if network.safe_name(remote) else None
-    if url is None:
+    places = network.places(store.git, remote) if network.safe_name(remote) else []
+    if not places:
         raise GitmemError(f"there is no remote '{remote}'", "'git remote -v' lists them")
-    received = dropped = attempt = unmoved = 0
-    home = home_shard(store, shards)
-    before: str | None = None
+    if len(places) > 1 and url in [place for _, place in places]:
+        places = [place for place in places if place[1] == url]
+    reports = [_sync(store, name, place, way)._replace(remote=remote) for name, place in places]
+    worst = next((one for one in reports if one.outcome in ("refused", "busy")), reports[0])
+    counts = {key: sum(getattr(one, key) for one in reports) for key in ("received", "sent", "dropped")}
+    return worst._replace(**counts)
+
+
+def _sync(store: Store, remote: str, url: str, way: Way) -> Report:
+    git = network.connected(store.git)
+    git.deadline = way.deadline
+    report = Report(remote, "fetched" if way.fetch_only else "nothing")
+    unmoved, before, home = 0, None, home_shard(store, way.shards)
+    writer.remove_stale_locks(store.place, "refs/gitmem")
     while True:
         try:
-            if not (fetched and attempt == 0):
+            purging.check(store, remote)
+            if not (way.fetched and report.tries == 0):
                 network.fetch(git, remote, url)
-            target = tracking(remote, home)
-            tip = ask.exact_ref(store.git, target)
-            joined = join(store, remote, deadline=deadline)
-        except GitError as error:
-            return _refused(remote, received, dropped, attempt, error)
-        received, dropped = received + joined.received, dropped + joined.dropped
-        if fetch_only or not joined.sending:
-            return Report(
-                remote, "fetched" if fetch_only else "nothing", received, 0, dropped, joined.held, attempt, None
+            tip = ask.exact_ref(store.git, tracking(remote, home))
+            joined = join(store, remote, way, url=url)
+            plan = joined.plan
+            report = report._replace(received=report.received + plan.received, dropped=report.dropped + len(plan.gone),
+                                     waiting=plan.waiting, held=plan.held)  # fmt: skip
+            if way.fetch_only or not joined.changes:
+                return report
+            report = report._replace(tries=report.tries + 1)
+            outcome = _push(store, git, remote, url, home, tip, joined)
+        except GitmemError as error:
+            said = (
+                "it did not answer in time, 'gitmem sync' waits longer"
+                if isinstance(error, GitTimeout)
+                else error.message
             )
-        attempt += 1
-        try:
-            sent = _push(store, git, remote, url, home, tip, joined)
-        except GitError as error:
-            return _refused(remote, received, dropped, attempt, error, joined)
-        if sent.done:
-            return Report(remote, "sent", received, joined.sending, dropped, joined.held, attempt, None)
+            return report._replace(outcome="refused", said=said)
+        finally:
+            writer.tidy(store.git, store.place)
+        if outcome is None or outcome.done:
+            return report._replace(outcome="sent", sent=plan.sending)
         # not moved by anybody, and refused again: that is a decision of the other side, not a race
-        unmoved = unmoved + 1 if attempt > 1 and tip == before else 0
-        if unmoved >= (1 if tries else 3):
-            return Report(remote, "refused", received, 0, dropped, joined.held, attempt, sent.said)
-        pause = PAUSE_SECONDS * 2 ** min(attempt, 6) * (int.from_bytes(os.urandom(2)) / 65536)
-        if (tries is not None and attempt >= tries) or time.monotonic() + pause >= deadline:
-            return Report(remote, "busy", received, 0, dropped, joined.held, attempt, sent.said)
+        unmoved = unmoved + 1 if report.tries > 1 and tip == before else 0
+        report = report._replace(said=outcome.said)
+        if unmoved >= (1 if way.tries else 3):
+            return report._replace(outcome="refused")
+        pause = PAUSE_SECONDS * 2 ** min(report.tries, 6) * (int.from_bytes(os.urandom(2)) / 65536)
+        if (way.tries is not None and report.tries >= way.tries) or time.monotonic() + pause >= way.deadline:
+            return report._replace(outcome="busy")
         time.sleep(pause)
         before = tip
-        if shards > 1 and attempt % 2 == 0:
-            home = f"{SHARDS}{int.from_bytes(os.urandom(2)) % shards:02x}"  # this one is crowded
-
-
-def _refused(
-    remote: str, received: int, dropped: int, tries: int, error: GitError, joined: Joined | None = None
-) -> Report:
-    said = "it did not answer in time" if isinstance(error, GitTimeout) else error.message
-    return Report(remote, "refused", received, 0, dropped, joined.held if joined else (), tries, said)
+        if way.shards > 1 and report.tries % 2 == 0:
+            home = f"{SHARDS}{int.from_bytes(os.urandom(2)) % way.shards:02x}"  # this one is crowded
 
 
 def home_shard(store: Store, shards: int) -> str:
@@ -131,122 +141,95 @@ def home_shard(store: Store, shards: int) -> str:
     return f"{SHARDS}{int(records.hash_of(own), 16) % shards:02x}"
 
 
-def _push(store: Store, git: Git, remote: str, url: str, home: str, tip: str | None, joined: Joined) -> network.Outcome:
+def _push(
+    store: Store, git: Git, remote: str, url: str, home: str, tip: str | None, joined: Joined
+) -> network.Outcome | None:
+    """None where the shards of the remote need nothing: what others forgot stays in theirs until they sync."""
     oid = joined.send  # where nothing is there yet, it can go to any ref
-    if joined.lines and (home != NOTES or mirror.sharded(store, remote)):
-        oid = _on_top(store, tip, joined)
+    if mirror.sharded(store, remote) or (home != NOTES and joined.plan.lines):
+        oid = _on_top(store, tip, joined.plan.lines)
+        if not joined.plan.lines:
+            mirror.took(store, remote, {}, joined.send)
+            return None
     if oid is None:
         raise GitError("nothing was made to push")
     [outcome] = network.push(git, url, [Update(home, oid)])
     if outcome.done:
         store.git.run("update-ref", tracking(remote, home), oid)
-        mirror.took(store, remote, home, oid, joined.send)
+        mirror.took(store, remote, {home: oid}, joined.send)
     return outcome
 
 
-def _on_top(store: Store, tip: str | None, joined: Joined) -> str | None:
+def _on_top(store: Store, tip: str | None, lines: dict[str, list[bytes]]) -> str | None:
     """The outgoing lines on top of what one shard holds."""
-    finals = {commit: notes.join(lines, joined.lines[commit]) for commit, lines in store.lines_at(tip, joined.lines)}
+    finals = {commit: notes.join(had, lines[commit]) for commit, had in store.lines_at(tip, lines)}
     return _built(store, tip, tip, finals, "records")
 
 
 def _built(
-    store: Store, parent: str | None, tree_of: str | None, finals: dict[str, list[bytes]], subject: str
-) -> str | None:
+    store: Store, parent: str | None, tree_of: str | None, finals: dict[str, list[bytes]], subject: str,
+    blobs: dict[str, str] | None = None, deleted: Sequence[str] = (),
+) -> str | None:  # fmt: skip
     return writer.build(
-        store.git, store.objects, store.place, parent=parent, tree_of=tree_of, finals=finals,
-        author=ask.committer(store.git), subject=subject,
+        store.git, store.objects, store.place, parent=parent, tree_of=tree_of, finals=finals, blobs=blobs,
+        deleted=deleted, author=ask.committer(store.git), subject=subject,
     )  # fmt: skip
 
 
-def preview(store: Store, remote: str) -> Joined:
-    """What a join with what was fetched last would come to. Writes nothing."""
+def preview(store: Store, remote: str, way: Way) -> Plan:
+    """What a join with what was fetched last would come to. Writes nothing, opens no connection."""
     there = mirror.as_known(store, remote)
-    return _compare(store, there, ask.exact_ref(store.git, records.SHARED_REF), note=False).joined
+    local = ask.exact_ref(store.git, records.SHARED_REF)
+    return comparing.compare(store, there, local, _publicity(remote, way, None), note=False)
 
 
-def join(store: Store, remote: str, *, deadline: float) -> Joined:
+def _publicity(remote: str, way: Way, url: str | None) -> comparing.Unpublished:
+    """How to tell which commits the remote does not have."""
+    if way.everything or way.fetch_only:
+        return comparing.everything_is_public
+
+    def unpublished(store: Store, oids: Collection[str]) -> set[str]:
+        pushed = list(way.pushed)
+        kept = ask.has_refs(store.git, f"refs/remotes/{remote}/")
+        if oids and url is not None and not kept:
+            git = network.connected(store.git)
+            tips = network.heads(git, url)
+            pushed += [oid for oid, found in zip(tips, store.objects.get_all(tips), strict=True) if found]
+        return comparing.unpublished(store, oids, remote=remote, pushed=pushed)
+
+    return unpublished
+
+
+def join(store: Store, remote: str, way: Way, *, url: str | None = None) -> Joined:
     """Makes the local ref what the remote holds and what is new here, as two commits at most on top of it."""
-    store.take_up_lost(deadline)
-    with files.lock(store.place.common_state_dir + "/lock", deadline=deadline):
+    store.take_up_lost(way.deadline)
+    with files.lock(store.place.common_state_dir + "/lock", deadline=way.deadline):
         there = mirror.refresh(store, remote)
         while True:
             local = ask.exact_ref(store.git, records.SHARED_REF)
-            plan = _compare(store, there, local)
+            plan = comparing.compare(store, there, local, _publicity(remote, way, url))
             new, send = _build(store, there, local, plan)
             try:
                 if new != local:
                     writer.move(store.git, store.place, records.SHARED_REF, new, local)
             except GitError:
-                if ask.exact_ref(store.git, records.SHARED_REF) == local or time.monotonic() > deadline:
+                if ask.exact_ref(store.git, records.SHARED_REF) == local or time.monotonic() > way.deadline:
                     raise
                 continue  # somebody's own git notes was faster
             trash.keep(store, plan.gone)
-            return plan.joined._replace(send=send)
+            return Joined(plan, send, send is not None and send != there.tip)
 
 
-class _Plan(NamedTuple):
-    joined: Joined
-    shared: dict[str, list[bytes]]  # commit -> lines of its note as both sides will hold it, where that is a change
-    kept: dict[str, list[bytes]]  # the same where lines are held back that stay here
-    gone: list[tuple[str, bytes]]  # lines that are dropped
-
-
-def _compare(store: Store, there: Mirror, local: str | None, *, also: Collection[str] = (), note: bool = True) -> _Plan:
-    """What each side lacks. Only notes that differ are read, and those that hold what is newly forgotten."""
-    if local is None and there.tip is not None:  # nothing here to compare with: all of it is taken as it is
-        if note:
-            mirror.write_forgets(store, mirror.all_forgets(store, there.tip))
-        count = mirror.count(store, there.tip)
-        return _Plan(Joined(0, count, 0, (), None, {}), {}, {}, [])
-    plan = _Plan(Joined(0, 0, 0, (), None, {}), {}, {}, [])
-    sending = received = 0
-    held: list[Held] = []
-    asked: dict[str, set[str]] = {}
-    for commit, theirs, ours in mirror.differing(store, there.tip, local, also=also):
-        asked = joining.merged(asked, joining.forgets([*theirs, *ours]))
-        whole = joining.merged(there.forgets, asked)
-        union = notes.join(theirs, ours)
-        stays = [line for line in union if not joining.dropped(line, whole)]
-        plan.gone.extend((commit, line) for line in union if joining.dropped(line, whole))
-        had, has = set(ours), set(theirs)
-        received += sum(line not in had for line in stays)
-        mine = [line for line in stays if line not in has]
-        back = {line: reason for line in mine if (reason := _why_held(line, whole))}
-        held += [Held(commit, joining.line_id(line, records.parse(line)), reason) for line, reason in back.items()]
-        sending += len(mine) - len(back)
-        final = [line for line in stays if line not in back]
-        if there.tip is not None and len(mine) > len(back):
-            plan.joined.lines[commit] = [line for line in mine if line not in back]
-        if final != sorted(theirs if there.tip is not None else ours):
-            plan.shared[commit] = final
-        if back:
-            plan.kept[commit] = stays
-    newly = {oid for oid in asked if asked[oid] - there.forgets.get(oid, set())}
-    if newly:
-        known = joining.merged(there.forgets, asked)
-        if note:
-            mirror.write_forgets(store, known)
-        holders = {commit for tip in (there.tip, local) if tip for commit, _ in mirror.grep(store, tip, sorted(newly))}
-        return _compare(store, there._replace(forgets=known), local, also=holders, note=note)
-    joined = plan.joined._replace(sending=sending, received=received, dropped=len(plan.gone), held=tuple(held))
-    return plan._replace(joined=joined)
-
-
-def _why_held(line: bytes, asked: joining.Forgets) -> str | None:
-    if joining.contested(line, asked):
-        return "somebody else asks to forget it: 'gitmem review' decides"
-    kinds = records.secrets(line)
-    return f"secret ({', '.join(kinds)})" if kinds else None
-
-
-def _build(store: Store, there: Mirror, local: str | None, plan: _Plan) -> tuple[str | None, str | None]:
+def _build(store: Store, there: Mirror, local: str | None, plan: Plan) -> tuple[str | None, str | None]:
     """(the new local tip, the commit to send). Where nothing is there yet, all that is here without its history."""
-    if there.tip is None and not plan.joined.sending:
+    if there.tip is None and not plan.sending:
         return local, None
-    send: str | None = _built(store, there.tip, there.tip or local, plan.shared, "records")
-    new = _built(store, send, send, plan.kept, "held back: not sent") if plan.kept else send
-    return new, send
+    send: str | None = _built(
+        store, there.tip, there.tip or local, plan.shared, "records", deleted=plan.strange
+    )  # fmt: skip
+    if not (plan.kept or plan.blobs):
+        return send, send
+    return _built(store, send, send, plan.kept, "stays here: not sent", plan.blobs), send
 
 
 def default_remote(store: Store) -> str | None:
@@ -262,26 +245,25 @@ def _pattern(text: str) -> str:
     return "".join(char if char.isalnum() else "." for char in text)
 
 
-def fold(store: Store, remote: str, *, deadline: float) -> Report:
+def fold(store: Store, remote: str, way: Way) -> Report:
     """Joins all shards of a remote into its one ref and removes them, each only as it was joined."""
-    report = sync(store, remote, fetch_only=True, deadline=deadline)
-    git = network.connected(store.git)
-    git.deadline = deadline
-    url = network.url_of(store.git, remote) or remote
+    report = sync(store, remote, way)
     shards = mirror.shard_tips(store, remote)
-    joined = join(store, remote, deadline=deadline)
-    tip = ask.exact_ref(store.git, tracking(remote, NOTES))
-    if joined.send is None or not shards:
+    if report.outcome in ("refused", "busy") or not shards:
         return report
-    finals = {commit: notes.join(theirs, ours) for commit, theirs, ours in mirror.differing(store, tip, joined.send)}
+    git = network.connected(store.git)
+    git.deadline = way.deadline
+    [(name, url), *_] = network.places(store.git, remote)
+    whole, tip = (ask.exact_ref(store.git, tracking(name, ref)) for ref in ("refs/gitmem/all", NOTES))
+    finals = {commit: notes.join(theirs, ours) for commit, theirs, ours in mirror.differing(store, tip, whole)}
     oid = _built(store, tip, tip, finals, "shards folded")
     if oid is None:
         return report
     outcomes = network.push(git, url, [Update(NOTES, oid)])
     if all(one.done for one in outcomes):
         outcomes = network.push(git, url, [Update(ref, "", lease) for ref, lease in shards.items()])
-        network.fetch(git, remote, url)
-        join(store, remote, deadline=deadline)
+        network.fetch(git, name, url)
+        join(store, name, way, url=url)
+    writer.tidy(store.git, store.place)
     failed = [one for one in outcomes if not one.done]
-    count = len(shards) - len(failed)
-    return report._replace(outcome="refused" if failed else "sent", sent=count, said=failed[0].said if failed else None)
+    return report._replace(outcome="refused" if failed else "sent", said=failed[0].said if failed else None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from gitmem import mirror, records
+from gitmem import mirror, notes, records
 from gitmem.git import ask, patchids
 from gitmem.git.network import NOTES
 from gitmem.git.run import decode
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MAX_LOST = 2000  # commits without a branch whose patches are looked at, newest notes first
 MAX_TIPS = 64  # ends of such lines of commits
+PUSHED = "the patch of a whole branch"
 SLACK_SECONDS = 86400  # by how much a clock may be wrong: work is not older than where it was before
 PICKED = re.compile(r"\(cherry picked from commit ([0-9a-f]{40,64})\)")
 REVERTED = re.compile(r"This reverts commit ([0-9a-f]{40,64})")
@@ -49,6 +50,7 @@ class Branch(NamedTuple):
     patch: str
     commits: tuple[tuple[str, str], ...]  # (oid, patch id)
     files: frozenset[str]  # 8 hex of the path's hash and 8 of its patch id
+    base: str
 
     @property
     def oids(self) -> tuple[str, ...]:
@@ -73,20 +75,23 @@ class Known(NamedTuple):
     noted: frozenset[str]
     lost: tuple[str, ...]
     reached: frozenset[str]
+    sharing: dict[str, list[str]]  # commit -> lost ones that touch a file of it, as far as anybody asked
 
 
 def known(store: Store) -> Known:
     """What this clone's notes know of the past; three processes, whatever there is."""
     tip = ask.exact_ref(store.git, NOTES)
     if tip is None:
-        return Known((), frozenset(), (), frozenset())
-    noted = frozenset(store.blobs())
+        return Known((), frozenset(), (), frozenset(), {})
+    noted, digits = frozenset(store.blobs()), store.place.hex_digits
     reached = frozenset(oid for oid, _ in ask.commits(store.git, *EVERYTHING))
-    branches = tuple(found for _, line in mirror.grep(store, tip, ['"kind":"branch"']) if (found := _branch(line)))
-    return Known(branches, noted, tuple(sorted(noted - reached)), reached)
+    branches = tuple(
+        found for _, line in mirror.grep(store, tip, ['"kind":"branch"']) if (found := _branch(line, digits))
+    )
+    return Known(branches, noted, tuple(sorted(noted - reached)), reached, {})
 
 
-def _branch(line: bytes) -> Branch | None:
+def _branch(line: bytes, digits: int) -> Branch | None:
     record = records.parse(line)
     if record is None or record.kind != "branch":
         return None
@@ -94,7 +99,10 @@ def _branch(line: bytes) -> Branch | None:
     try:
         commits = tuple((str(oid), str(patch)) for oid, patch in fields["commits"])
         files = frozenset(str(one) for one in fields.get("files", []))
-        return Branch(str(fields["head"]), int(fields["at"]), str(fields.get("patch") or ""), commits, files)
+        head, base = str(fields["head"]), str(fields["base"])
+        if not all(notes.is_hex(oid, digits) for oid in (head, base, *(oid for oid, _ in commits))):
+            return None  # a name of something else, or an option
+        return Branch(head, int(fields["at"]), str(fields.get("patch") or ""), commits, files, base)
     except (KeyError, ValueError, TypeError):
         return None
 
@@ -121,26 +129,45 @@ def find_sure(store: Store, work: Work, past: Known) -> list[Found]:
 
 
 def _same_patch(store: Store, work: Work, past: Known) -> Iterator[Found]:
+    """A commit with the same patch: one that was a branch of its own before one within a longer branch, then the
+    newest that is not younger than the work itself."""
     if work.patch is None:
         return
-    olds = [oid for branch in past.branches if branch.at <= work.at + SLACK_SECONDS
-            for oid, patch in branch.commits if patch == work.patch and oid != work.oid]  # fmt: skip
+    times: dict[str, tuple[bool, bool, int]] = {}
+    for branch in past.branches:
+        if any(patch == work.patch for _, patch in branch.commits) and may_be_of(store, branch, work):
+            rank = (branch.patch == work.patch, branch.at <= work.at, branch.at)
+            for oid, patch in branch.commits:
+                if patch == work.patch:
+                    times[oid] = max(times.get(oid, rank), rank)
     alike = [*_same_summary(store, work, past), *_sharing_a_path(store, work, past)]
-    ids = patchids.of_commits(store.git, here(store, alike))
-    olds += [oid for oid, patch in ids.items() if patch == work.patch and _not_later(store, oid, work)]
-    olds = [oid for oid in dict.fromkeys(olds) if oid in past.noted and not before(store, oid, work)]
-    if olds:
-        yield Found(tuple(olds[:1]), "rebase", "same patch", sure=True)
+    for oid, patch in patchids.of_commits(store.git, here(store, alike)).items():
+        header = store.commit_header(oid)
+        if patch == work.patch and header is not None and oid not in times:
+            times[oid] = (False, header.at <= work.at, header.at)
+    for oid in sorted(times, key=lambda oid: (times[oid], oid), reverse=True):
+        if oid in past.noted and can_be(store, oid, work, at=times[oid][2]):
+            yield Found((oid,), "rebase", "same patch", sure=True)
+            return
 
 
-def before(store: Store, oid: str, work: Work) -> bool:
-    """Whether a commit is in the history of the other: the same change made twice, each with its own memory."""
-    return ask.is_ancestor(store.git, oid, work.oid)
+def may_be_of(store: Store, branch: Branch, work: Work) -> bool:
+    """Whether a branch can have become a commit: it is not younger, and did not begin at that commit or after it."""
+    return (
+        branch.at <= work.at + SLACK_SECONDS
+        and work.oid not in branch.oids
+        and not ask.is_ancestor(store.git, work.oid, branch.base)
+    )
 
 
-def _not_later(store: Store, oid: str, work: Work) -> bool:
+def can_be(store: Store, oid: str, work: Work, *, at: int | None = None) -> bool:
+    """Whether a commit can have become another: neither is in the history of the other (the same change made twice,
+    each with its own memory), and it is not younger than a wrong clock explains."""
     header = store.commit_header(oid)
-    return header is not None and header.at <= work.at + SLACK_SECONDS and oid != work.oid
+    since = at if header is None else header.at
+    if oid == work.oid or (since is not None and since > work.at + SLACK_SECONDS):
+        return False
+    return not (ask.is_ancestor(store.git, oid, work.oid) or ask.is_ancestor(store.git, work.oid, oid))
 
 
 def _same_summary(store: Store, work: Work, past: Known) -> list[str]:
@@ -155,8 +182,10 @@ def _same_summary(store: Store, work: Work, past: Known) -> list[str]:
 
 def _sharing_a_path(store: Store, work: Work, past: Known) -> list[str]:
     """Lost commits that touch a file of this one."""
+    if work.oid in past.sharing:
+        return past.sharing[work.oid]
     mine = _paths(store, work.oid)
-    chosen = []
+    chosen = past.sharing.setdefault(work.oid, [])
     for oid, lines in store.note_lines(past.lost[:MAX_LOST]):
         capsule = records.capsule_of(oid, records.read(lines).records)
         paths = set(capsule.fields.get("paths", [])) if capsule else set()
@@ -193,16 +222,16 @@ class Whole(NamedTuple):
     at: int
     alike: tuple[str, ...]  # their own patches: what is rebased and pushed again is still the same branch
     reason: str
+    base: str
 
 
 def pushed_wholes(past: Known) -> list[Whole]:
-    return [
-        Whole(
-            b.patch, b.oids, b.head, b.at, tuple(sorted(patch for _, patch in b.commits)), "the patch of a whole branch"
-        )
-        for b in sorted(past.branches, key=lambda b: b.at)
-        if b.patch
-    ]
+    return [Whole(b.patch, b.oids, b.head, b.at, _alike(patch for _, patch in b.commits), PUSHED, b.base)
+            for b in past.branches if b.patch]  # fmt: skip
+
+
+def _alike(patches: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(patch for patch in patches if patch))  # an empty commit changes nothing
 
 
 def lost_wholes(store: Store, past: Known, tips: Iterable[str]) -> Iterator[Whole]:
@@ -214,28 +243,27 @@ def lost_wholes(store: Store, past: Known, tips: Iterable[str]) -> Iterator[Whol
         whole, _ = patchids.of_range(store.git, lost[-1][1][0], tip)
         olds = tuple(oid for oid, _ in lost if oid in past.noted)
         if whole and olds:
-            alike = tuple(sorted(patchids.of_commits(store.git, [oid for oid, _ in lost]).values()))
-            yield Whole(whole, olds, tip, header.at, alike, "the patch of a line of commits")
+            alike = _alike(patchids.of_commits(store.git, [oid for oid, _ in lost]).values())
+            yield Whole(whole, olds, tip, header.at, alike, "the patch of a line of commits", lost[-1][1][0])
 
 
-def whole_in(store: Store, work: Work, fitting: Sequence[Whole]) -> Found | None:
-    """The one of them that a commit can have been made of; None where there are several, or none."""
+def whole_in(store: Store, work: Work, candidates: Sequence[Whole]) -> Found | None:
+    """The branch that a commit can have been made of, as it was pushed last before; None where there are several."""
     fitting = [
-        whole for whole in fitting
-        if whole.at <= work.at + SLACK_SECONDS and work.oid not in whole.olds and not before(store, whole.head, work)
+        whole for whole in candidates
+        if work.oid not in whole.olds and can_be(store, whole.head, work, at=whole.at)
+        and not ask.is_ancestor(store.git, work.oid, whole.base)
     ]  # fmt: skip
-    lines = {whole.alike: whole for whole in reversed(fitting)}  # a pushed branch before what is left of it here
-    if len(lines) != 1:
+    if len({whole.alike for whole in fitting}) != 1:
         return None
-    [whole] = lines.values()
-    return Found(whole.olds, "squash", whole.reason, sure=True)
+    best = max(fitting, key=lambda whole: (whole.reason == PUSHED, whole.at <= work.at, whole.at))
+    return Found(best.olds, "squash", best.reason, sure=True)
 
 
 def tips(store: Store, work: Work, past: Known) -> list[str]:
     """The ends of lost lines that touch a file of this commit, newest first."""
-    return [oid for oid, at in ends(store, _sharing_a_path(store, work, past)) if at <= work.at + SLACK_SECONDS][
-        :MAX_TIPS
-    ]
+    found = ends(store, _sharing_a_path(store, work, past))
+    return [oid for oid, at in found if at <= work.at + SLACK_SECONDS][:MAX_TIPS]
 
 
 def ends(store: Store, oids: Iterable[str]) -> list[tuple[str, int]]:
@@ -258,7 +286,7 @@ def named(store: Store, work: Work, past: Known) -> Iterator[Found]:
             return
     pull = PULL.search(work.message.lstrip().partition("\n")[0])
     head = _pull_head(store, pull[1]) if pull else None
-    if head is not None and not before(store, head, work):
+    if head is not None and can_be(store, head, work):
         base = ask.merge_base(store.git, head, work.oid)
         limits = ("--not", base) if base else ()
         olds = tuple(

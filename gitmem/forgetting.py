@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from gitmem import files, joining, mirror, quickjson, records, trash, trust, writer
+from gitmem import files, joining, mirror, purging, quickjson, records, trash, trust, writer
 from gitmem.errors import BadRevision, GitmemError, UsageError
 from gitmem.git import ask, network
 from gitmem.git.network import Update, tracking
@@ -36,6 +36,8 @@ def find(store: Store, wanted: str) -> tuple[str, list[Holder]]:
     holders: dict[str, list[Holder]] = {}
     for oid, holder in (*_by_id(store, wanted), *_unreadable(store, wanted)):
         holders.setdefault(oid, []).append(holder)
+    if wanted in purging.unfinished(store) or wanted in mirror.read_forgets(store):
+        holders.setdefault(wanted, [])  # gone from here, and perhaps not from everywhere
     exact = {wanted: holders[wanted]} if wanted in holders else holders
     if len(exact) != 1:
         reason = "no record has that id" if not exact else f"{len(exact)} records begin like that"
@@ -65,13 +67,19 @@ def _unreadable(store: Store, wanted: str) -> Iterator[tuple[str, Holder]]:
 
 def retract(store: Store, oid: str, holders: list[Holder], *, forget: bool = False) -> None:
     """Hides a line wherever it stands; a private one is taken out at once, nobody else has it."""
-    shared = {one.commit for one in holders if one.ref == records.SHARED_REF}
-    if shared:
-        store.append(
-            {commit: [_line(store, commit, oid, forget=forget)] for commit in shared}, subject=f"forget rec-{oid}"
-        )
+    shared = sorted({one.commit for one in holders if one.ref == records.SHARED_REF})
+    new = [commit for commit, lines in store.note_lines(shared) if not _is_said(lines, oid, trust.me(store), forget)]
+    if new:
+        additions = {commit: [_line(store, commit, oid, forget=forget)] for commit in new}
+        store.append(additions, subject=f"forget rec-{oid}")
     if any(one.ref == records.PRIVATE_REF for one in holders):
         _take_out(store, records.PRIVATE_REF, oid, holders, deadline=time.monotonic() + 30, orphan=False)
+
+
+def _is_said(lines: list[bytes], oid: str, w: str | None, forget: bool) -> bool:
+    """Whether I have said so in this note already."""
+    mine = [r.fields for r in records.read(lines).records if r.kind == "retract" and r.fields.get("w") == w]
+    return any(oid in one.get("ids", []) and bool(one.get("forget")) >= forget for one in mine)
 
 
 def _line(store: Store, commit: str, oid: str, *, forget: bool) -> bytes:
@@ -109,26 +117,34 @@ class Purged(NamedTuple):
     trash: int
 
 
-def purge(store: Store, oid: str, holders: list[Holder], *, deadline: float) -> Purged:
-    """Takes a line out of all notes, what waits, and the trash, and the history of the notes with it; here, then on
-    each remote that has notes. The objects go with git's next gc."""
-    for ref in REFS:
-        if any(one.ref == ref for one in holders):
-            _take_out(store, ref, oid, holders, deadline=deadline, orphan=True)
-            store.git.run("reflog", "expire", "--expire=all", "--expire-unreachable=all", ref, ok=(0, 1, 255))
+def purge(store: Store, oid: str, holders: list[Holder], *, deadline: float, remotes_too: bool = True) -> Purged:
+    """Takes a line out of all notes, what waits, and the trash, and the history of the notes with it: on each remote
+    that has notes, then here. The objects go with git's next gc. What fails or is cut off can be run again."""
+    remotes = [place for name in network.remotes(store.git) for place in network.places(store.git, name)]
+    purging.note(store, oid, [name for name, _ in remotes])
     mirror.write_forgets(store, joining.merged(mirror.read_forgets(store), {oid: {trust.me(store) or ""}}))
     done: list[str] = []
     failed: list[tuple[str, str]] = []
-    for remote in network.remotes(store.git):
-        reason = _purge_remote(store, remote, oid, deadline=deadline)
+    for name, url in remotes if remotes_too else ():
+        reason, had = _purge_remote(store, name, url, oid, deadline=deadline)
         if reason is not None:
-            failed.append((remote, reason))
-        elif _tracked(store, remote):
-            done.append(remote)
-        _forget_tracking(store, remote)
-    dropped = trash.without(store, lambda entry: records.hash_of(_raw(entry)) == oid or oid in str(entry["line"]))
+            failed.append((name, reason))
+        elif had:
+            done.append(name)
+    for ref in REFS:
+        if any(one.ref == ref for one in holders) or ref == records.SHARED_REF:
+            _take_out(store, ref, oid, holders, deadline=deadline, orphan=True)
+            store.git.run("reflog", "expire", "--expire=all", "--expire-unreachable=all", ref, ok=(0, 1, 255))
+    _forget_fetched(store)
+    dropped = trash.without(store, lambda entry: _is_line(_raw(entry), oid))
     _without_waiting(store, oid)
+    purging.note(store, oid, [name for name, _ in failed] if remotes_too else [name for name, _ in remotes])
+    writer.tidy(store.git, store.place)
     return Purged(len(holders), tuple(done), tuple(failed), dropped)
+
+
+def _is_line(line: bytes, oid: str) -> bool:
+    return joining.line_id(line, records.parse(line)) == oid
 
 
 def _raw(entry: dict[str, object]) -> bytes:
@@ -142,15 +158,16 @@ def _tracked(store: Store, remote: str) -> list[tuple[str, str]]:
     return [(network.NOTES, whole), *found] if whole else found
 
 
-def _purge_remote(store: Store, remote: str, oid: str, *, deadline: float) -> str | None:
-    """Gives every notes ref of a remote a new root without the line; the reason when it does not take them."""
+def _purge_remote(store: Store, remote: str, url: str, oid: str, *, deadline: float) -> tuple[str | None, bool]:
+    """Gives every notes ref of a remote a new root without the line. (the reason when it does not take them, whether
+    there were any)."""
     git = network.connected(store.git)
     git.deadline = deadline
-    url = network.url_of(store.git, remote) or remote
     try:
         network.fetch(git, remote, url)
+        tracked = _tracked(store, remote)
         updates = []
-        for ref, tip in _tracked(store, remote):
+        for ref, tip in tracked:
             commits = {commit for commit, _ in mirror.grep(store, tip, [f'"id":"{oid}"'])}
             commits |= {commit for commit, lines in _raw_holders(store, tip, oid) for _ in lines}
             new = _without(store, tip, oid, commits, orphan=True, shared=True)
@@ -159,8 +176,8 @@ def _purge_remote(store: Store, remote: str, oid: str, *, deadline: float) -> st
                 updates.append(Update(ref, new, tip))
         outcomes = network.push(git, url, updates) if updates else []
     except GitmemError as error:
-        return error.message
-    return next((one.said for one in outcomes if not one.done), None)
+        return error.message, False
+    return next((one.said for one in outcomes if not one.done), None), bool(tracked)
 
 
 def _raw_holders(store: Store, tip: str, oid: str) -> Iterator[tuple[str, list[bytes]]]:
@@ -172,9 +189,9 @@ def _raw_holders(store: Store, tip: str, oid: str) -> Iterator[tuple[str, list[b
             yield commit, lines
 
 
-def _forget_tracking(store: Store, remote: str) -> None:
-    """Drops what was fetched, with its history: the next sync fetches what is there now."""
-    out = store.git.run("for-each-ref", "--format=delete %(refname)", tracking(remote, "refs/")).out
+def _forget_fetched(store: Store) -> None:
+    """Drops all that was ever fetched, of remotes of today and of old: the next sync fetches what is there now."""
+    out = store.git.run("for-each-ref", "--format=delete %(refname)", "refs/gitmem/remotes/").out
     store.git.run("update-ref", "--stdin", stdin=out)
     files.remove(store.place.common_state_dir + "/shards.json")
 
@@ -194,4 +211,4 @@ def _is(row: bytes, oid: str) -> bool:
         line = quickjson.loads(row).get("line", "").encode("utf-8")
     except (ValueError, AttributeError):
         return False
-    return joining.line_id(line, records.parse(line)) == oid
+    return _is_line(line, oid)

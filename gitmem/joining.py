@@ -45,18 +45,18 @@ def merged(*several: Forgets) -> dict[str, set[str]]:
 
 
 def dropped(line: bytes, asked: Forgets) -> bool:
-    """Whether a line goes: its own author asks for it, or it has none (a capsule can be made again)."""
+    """Whether a line goes: its own author asks for it, or it is a capsule, which can be made again."""
     askers, record = _askers(line, asked)
-    if not askers or (record is not None and record.kind == "retract"):
+    if not askers or record is None or record.kind == "retract":
         return False
-    author = record.fields.get("w") if record else None
-    return not author or author in askers
+    author = record.fields.get("w")
+    return author in askers if author else record.kind == "capsule"
 
 
 def contested(line: bytes, asked: Forgets) -> bool:
     """Whether somebody else than its author wants a line forgotten: hidden, and a person has to look."""
     askers, record = _askers(line, asked)
-    return bool(askers) and record is not None and record.kind != "retract" and not dropped(line, asked)
+    return bool(askers) and not (record and record.kind == "retract") and not dropped(line, asked)
 
 
 def _askers(line: bytes, asked: Forgets) -> tuple[Set[str], Record | None]:

@@ -6,17 +6,19 @@ Folder by folder: all that is known of the other 255 first-level folders is that
 from __future__ import annotations
 
 from gitmem import notes
-from gitmem.errors import GitError, TooLarge
+from gitmem.errors import GitError
+from gitmem.git.objects import LARGE
 from gitmem.git.run import decode, encode
 from gitmem.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator
 
     from gitmem.git.objects import Object, Objects
 
-    Grow = Callable[[str, list[bytes]], "tuple[list[bytes], Written]"]
+    # (commit, its lines or None for a note beyond reading) -> (what it will hold or None to leave it, what that means)
+    Grow = Callable[[str, list[bytes] | None], "tuple[list[bytes] | None, Written]"]
 
 NOWHERE = ""  # in the place of a tip: the ref does not exist yet
 
@@ -100,7 +102,7 @@ def _folder(objects: Objects, prefix: str, oid: str | None, hex_digits: int, wan
 
 
 def _all(objects: Objects, oids: list[str]) -> Iterator[Object]:
-    for oid, found in zip(oids, objects.get_all(oids), strict=True):
+    for oid, found in zip(oids, objects.get_all(oids, skip_large=True), strict=True):
         if found is None:
             raise GitError(f"object '{oid}' of the notes cannot be read", "run 'git fsck'")
         yield found
@@ -117,16 +119,16 @@ def _plan_folder(
     result = edit.result
     for commit in sorted(places.keys() | wanted):
         at, target = places.get(commit, []), notes.home(commit, split=split)
-        if commit not in wanted and (len(at) == 1 or _oversized(objects, at)):
-            if len(at) > 1:
-                continue  # two places, one of them beyond reading: they stay as they are
+        if commit not in wanted and len(at) == 1:
             if at[0].path != target:
                 edit.deleted.append(at[0].path)
                 edit.moved.append((at[0].blob, target))
             continue
-        old = notes.join(*(notes.lines(found.data) for found in _all(objects, [f.blob for f in at]))) if at else []
+        old = _lines(objects, [found.blob for found in at])
         new, written = grow(commit, old) if commit in wanted else (old, Written(0, 0))
         result = Written(result.added + written.added, result.left_out + written.left_out)
+        if new is None:
+            continue  # beyond reading: it stays as it is
         if not new:
             edit.deleted.extend(found.path for found in at)
         elif new != old or len(at) != 1 or at[0].path != target:
@@ -135,10 +137,7 @@ def _plan_folder(
     return edit._replace(result=result)
 
 
-def _oversized(objects: Objects, at: Sequence[notes.Found]) -> bool:
-    try:
-        for found in at:
-            objects.get(found.blob)
-    except TooLarge:
-        return True
-    return False
+def _lines(objects: Objects, blobs: list[str]) -> list[bytes] | None:
+    """The lines of a note in all its places, None when one of them is beyond reading."""
+    read = list(_all(objects, blobs))
+    return None if any(found.kind == LARGE for found in read) else notes.join(*(notes.lines(f.data) for f in read))

@@ -6,6 +6,7 @@ Everything follows the tips by `git diff-tree`: what it costs depends on what ch
 from __future__ import annotations
 
 from gitmem import files, joining, notes, quickjson, records, writer
+from gitmem.errors import GitError
 from gitmem.git import ask
 from gitmem.git.network import NOTES, tracking
 from gitmem.git.run import decode
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from gitmem.store import Store
 
 NOTES_AT_ONCE = 512  # whose blobs are asked for in one go
+# What a user's grep.* would add to each line.
+GREP_STYLE = ("--no-color", "--full-name", "-z", "--no-line-number", "--no-column", "--no-heading", "--no-break")
 GREP_IDS = 500  # ids that one `git grep` looks for
 
 
@@ -44,9 +47,21 @@ def refresh(store: Store, remote: str) -> Mirror:
     """What was fetched last. Shards are joined into one commit, each from where it was joined last. Holds the lock."""
     whole = ask.exact_ref(store.git, tracking(remote, NOTES))
     shards = shard_tips(store, remote)
+    for ref, tip in ({NOTES: whole} if whole else {} | shards).items():
+        _check_notes(store, remote, ref, tip)
     if shards:
         whole = _joined(store, remote, {NOTES: whole, **shards} if whole else shards)
     return Mirror(whole, read_forgets(store))
+
+
+def _check_notes(store: Store, remote: str, ref: str, tip: str) -> None:
+    """Refuses a ref of the other side that holds something else: a push would add to it."""
+    names = decode(store.git.run("ls-tree", "-z", "--name-only", "--full-tree", tip, ok=(0, 128)).out).split("\0")[:-1]
+    digits = store.place.hex_digits
+    if names and not any(notes.is_hex(name, 2) or notes.is_hex(name, digits) for name in names):
+        raise GitError(
+            f"'{ref}' of '{remote}' holds no notes", "somebody keeps something else there; look before you sync"
+        )
 
 
 def as_known(store: Store, remote: str) -> Mirror:
@@ -59,13 +74,15 @@ def _joined(store: Store, remote: str, tips: dict[str, str]) -> str | None:
     ref, taken = tracking(remote, "refs/gitmem/all"), _read_taken(store)
     before = taken.get(remote, {})
     tip = ask.exact_ref(store.git, ref)
-    changed = {name: oid for name, oid in tips.items() if tip is None or before.get(name) != oid}
+    rewound = [n for n, oid in before.items() if n not in tips or not _extends(store, oid, tips[n])]
+    if rewound or tip is None:  # purged, lost or rolled back: what is joined has to be made anew, without history
+        tip, before = None, {}
+    changed = {name: oid for name, oid in tips.items() if before.get(name) != oid}
     if not changed:
         return tip
     added: dict[str, set[bytes]] = {}
     for name, oid in changed.items():
-        old = before.get(name) if tip else None
-        for commit, had, has in differing(store, old if old and ask.is_commit(store.git, old) else None, oid):
+        for commit, had, has in differing(store, before.get(name), oid):
             added.setdefault(commit, set()).update(set(has) - set(had))
     finals = {commit: notes.join(lines, added[commit]) for commit, lines in store.lines_at(tip, added)}
     new = writer.build(
@@ -78,13 +95,17 @@ def _joined(store: Store, remote: str, tips: dict[str, str]) -> str | None:
     return new
 
 
-def took(store: Store, remote: str, ref: str, oid: str, whole: str | None) -> None:
-    """The remote took a commit: what is joined of it is known without another fetch."""
+def _extends(store: Store, old: str, new: str) -> bool:
+    return old == new or ask.is_ancestor(store.git, old, new)
+
+
+def took(store: Store, remote: str, taken_now: dict[str, str], whole: str | None) -> None:
+    """What is joined of a remote with shards, known without another fetch. taken_now: ref -> the commit it took."""
     if whole is None or not sharded(store, remote):
         return
     taken = _read_taken(store)
     store.git.run("update-ref", tracking(remote, "refs/gitmem/all"), whole)
-    _write_taken(store, taken | {remote: taken.get(remote, {}) | {ref: oid}})
+    _write_taken(store, taken | {remote: taken.get(remote, {}) | taken_now})
 
 
 def _taken_path(store: Store) -> str:
@@ -108,10 +129,14 @@ def _tolerant(path: str) -> dict[str, dict[str, str]]:
     return {k: v for k, v in found.items() if isinstance(v, dict)} if isinstance(found, dict) else {}
 
 
+Large = tuple[str, list[str], list[str]]  # a commit, and the blobs of its note in the old and in the new
+
+
 def differing(
-    store: Store, old: str | None, new: str | None, *, also: Iterable[str] = ()
+    store: Store, old: str | None, new: str | None, *, also: Iterable[str] = (), large: list[Large] | None = None
 ) -> Iterator[tuple[str, list[bytes], list[bytes]]]:
     """(commit, lines in the old, lines in the new) of each note that differs, by commit. also: these in any case.
+    large: takes those that are beyond reading.
 
     The layouts of the two may differ: entries of one commit stand in one first-level folder and are put together.
     """
@@ -123,9 +148,12 @@ def differing(
             blobs = [blob for commit in part for side in group[commit] for blob in side]
             read = iter(store.read_notes(blobs))
             for commit in part:
-                before, after = (notes.join(*(next(read) for _ in side)) for side in group[commit])
+                before, after = ([next(read) for _ in side] for side in group[commit])
                 seen.add(commit)
-                yield commit, before, after
+                if None not in (*before, *after):
+                    yield commit, notes.join(*filter(None, before)), notes.join(*filter(None, after))
+                elif large is not None:
+                    large.append((commit, *group[commit]))
     rest = sorted(set(also) - seen)
     there, here = dict(store.lines_at(old, rest)), dict(store.lines_at(new, rest))
     for commit in rest:
@@ -192,9 +220,15 @@ def _blob(oid: str, mode: str) -> str | None:
 
 
 def _entry(store: Store, path: bytes, old: str | None, new: str | None) -> Iterator[tuple[str, str | None, str | None]]:
-    commit = decode(path.replace(b"/", b""))
-    if notes.is_hex(commit, store.place.hex_digits):
+    commit = notes.commit_at(decode(path), store.place.hex_digits)
+    if commit is not None:
         yield commit, old, new
+
+
+def strange_paths(store: Store, tip: str) -> list[str]:
+    """What lies in a notes tree and is no note."""
+    out = decode(store.git.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", tip).out)
+    return [path for path in out.split("\0")[:-1] if notes.commit_at(path, store.place.hex_digits) is None]
 
 
 def read_forgets(store: Store, *, note: bool = True) -> dict[str, set[str]]:
@@ -227,21 +261,11 @@ def grep(store: Store, tip: str, texts: Sequence[str]) -> Iterator[tuple[str, by
     """(commit, line) of the notes' lines that hold one of the texts, by git itself."""
     for n in range(0, len(texts), GREP_IDS):
         patterns = [word for text in texts[n : n + GREP_IDS] for word in ("-e", text)]
-        words = (
-            "grep",
-            "-a",
-            "-F",
-            "--no-color",
-            "--full-name",
-            "-z",
-            *patterns,
-            tip,
-            "--",
-            ":/",
-        )  # not only this folder
+        every = ("--", ":/")  # not only the folder we stand in
+        words = ("grep", "-a", "-F", *GREP_STYLE, *patterns, tip, *every)
         out = store.git.run(*words, ok=(0, 1), env={"GIT_LITERAL_PATHSPECS": "0"}).out
         for row in out.split(b"\n"):
             name, found, line = row.partition(b"\0")
-            commit = decode(name.partition(b":")[2].replace(b"/", b""))
-            if found and notes.is_hex(commit, store.place.hex_digits):
+            commit = notes.commit_at(decode(name.partition(b":")[2]), store.place.hex_digits)
+            if found and commit is not None:
                 yield commit, line

@@ -104,6 +104,13 @@ def home(commit: str, *, split: bool) -> str:
     return f"{commit[:2]}/{commit[2:4]}/{commit[4:]}" if split else f"{commit[:2]}/{commit[2:]}"
 
 
+def commit_at(path: str, digits: int) -> str | None:
+    """The commit whose note lies at a path, None for what is no note: folders are two digits each."""
+    *folders, name = path.split("/")
+    commit = "".join((*folders, name))
+    return commit if all(len(folder) == 2 for folder in folders) and is_hex(commit, digits) and name else None
+
+
 def possible_paths(commit: str) -> list[str]:
     """Where a reader looks for a note: the layouts of gitmem and of git, likeliest first."""
     return [f"{commit[:2]}/{commit[2:]}", f"{commit[:2]}/{commit[2:4]}/{commit[4:]}", commit,

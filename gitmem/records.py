@@ -29,6 +29,8 @@ MAX_DEPTH = 20
 MAX_RECORDS = 64  # of one commit
 SHARED_REF = "refs/notes/gitmem"
 PRIVATE_REF = "refs/gitmem/private"
+HEX = frozenset("0123456789abcdef")
+HASH_LENGTHS = (8, 12, 16, 40, 64)
 KINDS = frozenset(
     "branch capsule correction decision devlog digest event gotcha link made note reflection retract session".split()
 )
@@ -79,10 +81,16 @@ def clean(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def secrets(line: bytes) -> list[str]:
-    """The kinds of secrets in a line, whoever wrote it; nothing for one that may be shown to everybody."""
-    record = parse(line)
-    fields = record.fields if record else {"text": line.decode("utf-8", "replace")}
-    text = "\n".join(part for key, value in fields.items() if key not in OPAQUE for part in _texts(value))
+    """The kinds of secrets in a line, whoever wrote it; nothing for one that may be shown to everybody.
+
+    Trusted is only what is a hash by its looks. A line that is no record is looked at as it is and as JSON reads it.
+    """
+    texts = [line.decode("utf-8", "replace")] if parse(line) is None else []
+    try:
+        texts += _texts([quickjson.loads(line)])
+    except (ValueError, RecursionError):
+        pass
+    text = "\n".join(part for part in texts if not (len(part) in HASH_LENGTHS and HEX.issuperset(part)))
     kinds = sorted({finding.kind for finding in find(text)})
     return [*kinds, "private"] if strip_private(text) != text else kinds
 
@@ -151,9 +159,11 @@ def parse(line: bytes) -> Record | None:
 # What readers rely on, whoever wrote the record. Fields that are not named here are carried as they are.
 _TEXTS = (
     "a",
+    "base",
     "by",
     "client",
     "commit",
+    "head",
     "id",
     "kind",
     "new",
@@ -163,6 +173,7 @@ _TEXTS = (
     "summary",
     "text",
     "type",
+    "w",
     "why",
 )
 _LISTS = ("cut", "ids", "paths", "reverts", "sup", "symbols")

@@ -57,7 +57,7 @@ def lost(git: Git, objects: Objects, place: Place, ref: str, tip: str | None) ->
         commit, blob = path.replace("/", ""), meta.split(" ")[3]
         if not notes.is_hex(commit, place.hex_digits) or not blob.strip("0") or len(found) >= MAX_LOST:
             continue
-        note = objects.get(blob)
-        if note is not None:
+        note = next(objects.get_all([blob], skip_large=True))
+        if note is not None and note.kind == "blob":
             found.setdefault(commit, []).extend(notes.lines(note.data))
     return found

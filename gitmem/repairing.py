@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitmem import annotate, files, finding, mirror, notes, records
+from gitmem import annotate, files, finding, mirror, records
 from gitmem.finding import Found
 from gitmem.git import ask, patchids
 from gitmem.git.network import NOTES
@@ -81,17 +81,9 @@ def _linked(store: Store) -> set[tuple[str, str]]:
 def _by_map(store: Store, past: Known) -> Iterator[Placed]:
     """`git filter-repo` leaves a map of all commits it has rewritten: `old new` a line, zeros for what it dropped."""
     path = store.place.common_dir + "/filter-repo/commit-map"
-    rows = (files.read(path, max_bytes=MAX_MAP_BYTES) or b"").split(b"\n")
-    for row in rows:
+    for row in (files.read(path, max_bytes=MAX_MAP_BYTES) or b"").split(b"\n"):
         old, _, new = decode(row).strip().partition(" ")
-        digits = store.place.hex_digits
-        if (
-            old != new
-            and old in past.noted
-            and notes.is_hex(old, digits)
-            and notes.is_hex(new, digits)
-            and new.strip("0")
-        ):
+        if old != new and old in past.noted and new in past.reached:
             yield Placed(old, new, "filter", "commit map of filter-repo")
 
 
@@ -123,17 +115,18 @@ def _by_content(store: Store, past: Known, gone: set[str], targets: list[finding
         if work.patch:
             by_patch.setdefault(work.patch, []).append(work)
     for oid, patch in sorted(patches.items()):
-        if patch in by_patch:
-            yield Placed(oid, by_patch[patch][0].oid, "rebase", "same patch")  # the first that took it up
+        fitting = [work for work in by_patch.get(patch, []) if finding.can_be(store, oid, work)]
+        if fitting:
+            yield Placed(oid, fitting[0].oid, "rebase", "same patch")  # the first that took it up
     tips = [oid for oid, _ in finding.ends(store, gone)] if by_patch else []
     wholes: dict[str, list[finding.Whole]] = {}
     for whole in (*finding.pushed_wholes(past), *finding.lost_wholes(store, past, tips[: finding.MAX_TIPS])):
         if whole.patch in by_patch:
             wholes.setdefault(whole.patch, []).append(whole)
-    for patch, fitting in wholes.items():
-        works = by_patch[patch]
-        found = finding.whole_in(store, works[0], fitting) if len(works) == 1 else None
-        yield from _places(works[0], found, past)
+    for patch, candidates in wholes.items():
+        taken = [(work, found) for work in by_patch[patch] if (found := finding.whole_in(store, work, candidates))]
+        if len(taken) == 1:
+            yield from _places(*taken[0], past)
     for work in targets:
         for found in finding.named(store, work, past):
             yield from _places(work, found, past)

@@ -97,7 +97,7 @@ def keep(store: Store, wanted: list[str]) -> list[str]:
         asked = mirror.read_forgets(store)
         for holder in holders:
             record = records.parse(holder.line)
-            if record is not None and joining.contested(holder.line, asked):
+            if record is not None and joining.contested(holder.line, asked) and not _is_kept(store, holder.commit, oid):
                 fields = {k: v for k, v in record.fields.items() if k not in ("at", "commit", "id", "kind", "v")}
                 fields |= {"sup": [oid], "w": trust.me(store) or ""}
                 again = records.line_of(record.kind, holder.commit, int(time.time()), **fields)
@@ -105,6 +105,11 @@ def keep(store: Store, wanted: list[str]) -> list[str]:
         kept.append(oid)
     _remember(store, kept)
     return kept
+
+
+def _is_kept(store: Store, commit: str, oid: str) -> bool:
+    """Whether somebody has said it again already."""
+    return any(oid in record.fields.get("sup", []) for record in store.reading(commit).records)
 
 
 def drop(store: Store, wanted: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ import time
 from gitmem import files, notes, quickjson, records, writer
 from gitmem.errors import GitError, GitmemError, NotEnabled
 from gitmem.git import ask
-from gitmem.git.objects import Objects
+from gitmem.git.objects import LARGE, Objects
 from gitmem.git.run import Git
 from gitmem.layout import Written
 from gitmem.values import NamedTuple
@@ -177,7 +177,7 @@ class Store:
             return
         for group in (wanted[i : i + NOTES_AT_ONCE] for i in range(0, len(wanted), NOTES_AT_ONCE)):
             depths = [[f"{tip}:{path}" for path in notes.possible_paths(commit)] for commit in group]
-            answers = list(self.objects.get_all([name for names in depths for name in names]))
+            answers = list(self.objects.get_all([name for names in depths for name in names], skip_large=True))
             for n, commit in enumerate(group):
                 found = [o for o in answers[n * len(depths[0]) : (n + 1) * len(depths[0])] if o and o.kind == "blob"]
                 yield commit, notes.join(*(notes.lines(o.data) for o in found))
@@ -213,16 +213,17 @@ class Store:
     def read_blobs(self, wanted: Iterable[tuple[str, list[str]]]) -> Iterator[tuple[str, list[bytes]]]:
         """(commit, lines) for commits and the blobs of their notes."""
         for commit, oids in wanted:
-            read = self.objects.get_all(oids)
+            read = self.objects.get_all(oids, skip_large=True)
             yield commit, notes.join(*(notes.lines(found.data) for found in read if found is not None))
 
-    def read_notes(self, blobs: Iterable[str]) -> Iterator[list[bytes]]:
-        """The lines of notes by their blobs; a blob that is missing is said, never taken for an empty note."""
+    def read_notes(self, blobs: Iterable[str]) -> Iterator[list[bytes] | None]:
+        """The lines of notes by their blobs, None for one beyond all size. A blob that is missing is said, never
+        taken for an empty note."""
         listed = list(blobs)
-        for oid, found in zip(listed, self.objects.get_all(listed), strict=True):
+        for oid, found in zip(listed, self.objects.get_all(listed, skip_large=True), strict=True):
             if found is None:
                 raise GitError(f"object '{oid}' of the notes cannot be read", "run 'git fsck'")
-            yield notes.lines(found.data)
+            yield None if found.kind == LARGE else notes.lines(found.data)
 
     def log_failure(self, where: str, error: BaseException) -> None:
         """One line in errors.jsonl; never fails itself."""

@@ -11,8 +11,8 @@ import contextlib
 import os
 import time
 
-from gitmem import files, joining, layout, records, rejoin
-from gitmem.errors import GitError, Locked
+from gitmem import files, joining, layout, notes, records, rejoin
+from gitmem.errors import GitError, GitmemError, Locked
 from gitmem.git import ask
 from gitmem.git.run import decode, encode
 from gitmem.layout import NOWHERE, Edit, Written
@@ -77,8 +77,8 @@ def _plan(
     """The tip that was read, and what has to change below it. start: a ref or the oid of a notes commit."""
     tip = layout.tip_of(objects, start)
 
-    def grow(commit: str, old: list[bytes]) -> tuple[list[bytes], Written]:
-        return _grow(commit, old, additions[commit])
+    def grow(commit: str, old: list[bytes] | None) -> tuple[list[bytes] | None, Written]:
+        return (None, Written(0, len(additions[commit]))) if old is None else _grow(commit, old, additions[commit])
 
     return (tip.oid if tip else None), list(layout.plan(objects, place.hex_digits, tip, additions, grow))
 
@@ -152,21 +152,27 @@ def _remove_crash_report(place: Place, pid: int) -> None:
 
 def build(
     git: Git, objects: Objects, place: Place, *, parent: str | None, tree_of: str | None,
-    finals: Mapping[str, Sequence[bytes]], author: str, subject: str,
+    finals: Mapping[str, Sequence[bytes]], author: str, subject: str, blobs: Mapping[str, str] | None = None,
+    deleted: Sequence[str] = (),
 ) -> str | None:  # fmt: skip
     """A notes commit that no ref of anybody leads to yet: the tree of one commit, changed, on the parent of choice.
 
-    finals: commit -> all the lines that its note will hold. Where nothing changes the parent itself is the answer.
+    finals: commit -> all the lines that its note will hold. blobs: commit -> a note that is taken as it is. deleted:
+    paths that are no notes. Where nothing changes the parent itself is the answer.
     """
     start = layout.tip_of(objects, tree_of or NOWHERE)
 
-    def grow(commit: str, _: list[bytes]) -> tuple[list[bytes], Written]:
+    def grow(commit: str, _: list[bytes] | None) -> tuple[list[bytes], Written]:
         return sorted(finals[commit]), Written(0, 0)
 
-    edits = layout.plan(objects, place.hex_digits, start, finals, grow)
+    given = [(blob, notes.home(commit, split=False)) for commit, blob in (blobs or {}).items()]
+    besides = layout.Edit(list(deleted), given, [], Written(0, 0))
+    planned = layout.plan(objects, place.hex_digits, start, finals, grow)
+    edits = iter((*planned, besides) if besides.changes else planned)
     first = next((edit for edit in edits if edit.changes), None)
     if first is None and parent == tree_of:
         return parent
+    _remove_stale_lock(f"{place.common_dir}/{JOINING}.lock")
     process = git.open("fast-import", "--quiet", "--done", "--date-format=raw", "--force")
     process.feed(_head(JOINING, author, subject) + (encode(f"from {parent}\n") if parent else b""))
     if start is not None and parent != tree_of:
@@ -187,10 +193,28 @@ def build(
 def move(git: Git, place: Place, ref: str, new: str | None, old: str | None) -> None:
     """Points a ref from one commit to another. Raises GitError when somebody else was faster."""
     zero = "0" * place.hex_digits
+    for name in (ref, JOINING):
+        _remove_stale_lock(f"{place.common_dir}/{name}.lock")
     rows = [f"update {ref} {new} {old or zero}"] if new else [f"delete {ref} {old}"] if old else []
     rows += [f"delete {JOINING}"] if ask.exact_ref(git, JOINING) else []
     git.run("update-ref", "--stdin", stdin=encode("".join(row + "\n" for row in rows)))
     rejoin.remember(place, ref, new)
+
+
+def tidy(git: Git, place: Place) -> None:
+    """Lets go of what was built and has found its place."""
+    with contextlib.suppress(GitmemError):  # no time is left: the next one does it
+        _remove_stale_lock(f"{place.common_dir}/{JOINING}.lock")
+        if ask.exact_ref(git, JOINING):
+            git.run("update-ref", "-d", JOINING)
+
+
+def remove_stale_locks(place: Place, below: str) -> None:
+    """Removes locks of refs that a kill left behind; git itself never would."""
+    for folder, _, names in os.walk(f"{place.common_dir}/{below}"):
+        for name in names:
+            if name.endswith(".lock"):
+                _remove_stale_lock(f"{folder}/{name}")
 
 
 def _tip(objects: Objects, ref: str) -> str | None:

@@ -40,12 +40,13 @@ def shared_life(repo: Repo) -> None:
     other.commit("chore: something of its own")
     for one in (repo, other):
         one.git("remote", "add", "hub", str(hub.path))
-    repo.gitmem("sync", "hub")
+    repo.gitmem("sync", "hub", "--all")
     other.gitmem("init", "--no-pages", "--sync", "auto")
     other.gitmem("sync", "hub")
     other.store().append({head: [records.line_of("event", head, 7, text="from there")]}, subject="test")
     other.git("push", "-q", "hub", "HEAD:refs/heads/other")
-    repo.gitmem("sync", "hub")
+    assert 1 == other.document("sync", "hub", "--all")["sent"]  # the other clone does not have that commit
+    repo.gitmem("sync", "hub", "--all")
     trees = {one.git("rev-parse", f"{records.SHARED_REF}^{{tree}}") for one in (repo, other, hub)}
     assert 1 == len(trees)
     assert "from there" in [record.get("text") for record in repo.records()]

@@ -30,7 +30,9 @@ def run(args: Namespace) -> int:
             if args.purge:
                 places = counted(len(holders), "note")
                 ask_person(f"purge rec-{oid} from {places} and the notes' history, here and on the remotes?")
-                purged = forgetting.purge(store, oid, holders, deadline=time.monotonic() + SECONDS)
+                remotes_too = store.setting("gitmem.sync") != "never"
+                deadline = time.monotonic() + SECONDS
+                purged = forgetting.purge(store, oid, holders, deadline=deadline, remotes_too=remotes_too)
             else:
                 forgetting.retract(store, oid, holders)
         said.append((oid, len(holders), purged))

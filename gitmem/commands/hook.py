@@ -213,7 +213,7 @@ def _prepare_commit_msg(store: Store, _: Sequence[str], __: Sequence[str]) -> No
 def _pre_push(store: Store, arguments: Sequence[str], rows: Sequence[str]) -> None:
     from gitmem.commands.pushing import before_push  # its own modules; a commit does not load them
 
-    before_push(store, configfile.load(store, in_hook=True), arguments[:1], rows, deadline=_lock_deadline(store))
+    before_push(store, configfile.load(store, in_hook=True), arguments[:2], rows, deadline=_lock_deadline(store))
 
 
 def _compile_config(store: Store, _: Sequence[str], __: Sequence[str]) -> None:

@@ -55,7 +55,8 @@ def _share(args: Namespace, store: Store) -> list[hooksetup.Step]:
         ask.set_config(store.git, "gitmem.sync", choice)
         steps.append(hooksetup.Step(f"sync set to '{choice}'", "gitmem.sync"))
     if remote:
-        report = exchange.sync(store, remote, fetch_only=True, deadline=time.monotonic() + FETCH_SECONDS)
+        way = exchange.Way(time.monotonic() + FETCH_SECONDS, fetch_only=True)
+        report = exchange.sync(store, remote, way)
         if report.outcome == "refused":
             output.tell(f"gitmem: the notes of '{remote}' cannot be had now: {report.said}")
             output.tell("hint: 'gitmem sync' fetches them later")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 import time
 
-from gitmem import annotate, exchange, records
+from gitmem import ancestry, annotate, exchange, records
 from gitmem.errors import Locked
 from gitmem.git import ask, network, patchids
 
@@ -28,26 +28,27 @@ def before_push(
     """rows: `local-ref local-oid remote-ref remote-oid`; remote: its name, if any."""
     begun = time.monotonic()
     _prepare(store, settings, remote, rows, deadline=deadline)
-    if remote and store.setting("gitmem.sync") == "auto" and not _only_notes(rows):
-        _share(store, settings, remote[0], begun + exchange.HOOK_SECONDS)
+    if remote and store.setting("gitmem.sync") == "auto" and not _names_notes(rows) and not ancestry.is_dry_run():
+        _share(store, settings, remote, rows, begun + exchange.HOOK_SECONDS)
 
 
-def _only_notes(rows: Sequence[str]) -> bool:
-    """Whether somebody pushes the notes by hand: they would overtake themselves."""
-    return bool(rows) and all(" refs/notes/gitmem " in row for row in rows)
+def _names_notes(rows: Sequence[str]) -> bool:
+    """Whether the push itself writes to our refs: two pushes at once would be in each other's way."""
+    return any(word == network.NOTES or word.startswith(network.SHARDS) for row in rows for word in row.split(" ")[2:3])
 
 
-def _share(store: Store, settings: Settings, remote: str, deadline: float) -> None:
+def _share(store: Store, settings: Settings, remote: Sequence[str], rows: Sequence[str], deadline: float) -> None:
     """Sends the notes along, in the time that is left. Says in one line when that did not work, and why."""
-    if remote not in network.remotes(store.git):
+    name = remote[0]
+    if name not in network.remotes(store.git):
         return  # a push to a bare address
     store.use_deadline(deadline)
-    known = ask.exact_ref(store.git, network.tracking(remote, exchange.home_shard(store, settings.shards))) is not None
-    report = exchange.sync(
-        store, remote, shards=settings.shards, fetched=known, deadline=deadline, tries=exchange.TRIES
-    )  # fmt: skip
+    known = ask.exact_ref(store.git, network.tracking(name, exchange.home_shard(store, settings.shards))) is not None
+    pushed = tuple(oid for row in rows for oid in row.split(" ")[1:2] if oid.strip("0"))
+    way = exchange.Way(deadline, shards=settings.shards, fetched=known, tries=exchange.TRIES, pushed=pushed)
+    report = exchange.sync(store, name, way, url=remote[1] if len(remote) > 1 else None)
     if report.outcome in ("refused", "busy"):
-        sys.stderr.write(f"gitmem: the notes were not sent to '{remote}': {report.said}; they go with the next push\n")
+        sys.stderr.write(f"gitmem: the notes were not sent to '{name}': {report.said}; they go with the next push\n")
     if report.held:
         sys.stderr.write(f"gitmem: {len(report.held)} records held back: 'gitmem sync' names them\n")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from gitmem import output, reviewing
+from gitmem import forgetting, output, reviewing
 from gitmem.opening import open_store
 
 TYPE_CHECKING = False
@@ -22,6 +22,8 @@ def run(args: Namespace) -> int:
     reviewing.check_choice(keep=bool(args.keep), drop=bool(args.drop), everything=args.keep_all)
     kept: list[str] = []
     dropped: list[str] = []
+    for wanted in [*(args.keep or []), *(args.drop or [])]:
+        forgetting.find(store, wanted)  # all are there before one is done
     if not args.dry_run:
         if args.keep_all:
             reviewing.keep_all(store)

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from gitmem.exchange import Report
-    from gitmem.store import Store
 
 SHOWN = 20  # held lines that are listed; the document of --json has all
 
@@ -26,30 +25,22 @@ def run(args: Namespace) -> int:
         raise GitmemError(
             "there is no remote to sync with", "'git remote add origin URL', or name one: 'gitmem sync NAME'"
         )
-    deadline = time.monotonic() + exchange.COMMAND_SECONDS
-    if args.dry_run:
-        return _say(args, _would(store, remote))
     settings = configfile.load_or_defaults(store)
+    way = exchange.Way(
+        time.monotonic() + exchange.COMMAND_SECONDS, shards=settings.shards, everything=args.all,
+        fetch_only=args.fetch_only or store.setting("gitmem.sync") == "never",
+    )  # fmt: skip
+    if args.fold and way.fetch_only:
+        raise UsageError("'--fold' pushes", "it cannot go with '--fetch-only', nor where 'gitmem.sync' is 'never'")
+    if args.dry_run:
+        plan = exchange.preview(store, remote, way)
+        counts = (plan.received, plan.sending, len(plan.gone), plan.waiting, plan.held)
+        return _say(args, exchange.Report(remote, "dry-run", *counts))
     try:
-        annotate.deliver(store, settings, deadline=deadline)
+        annotate.deliver(store, settings, deadline=way.deadline)
     except Locked:
         pass  # another run is at it
-    if args.fold:
-        if args.fetch_only:
-            raise UsageError("'--fold' pushes: it cannot go with '--fetch-only'")
-        report = exchange.fold(store, remote, deadline=deadline)
-    else:
-        only = args.fetch_only or store.setting("gitmem.sync") == "never"
-        report = exchange.sync(store, remote, shards=settings.shards, fetch_only=only, deadline=deadline)
-    return _say(args, report)
-
-
-def _would(store: Store, remote: str) -> Report:
-    """What a sync would do, going by what was fetched last; nothing is asked of the remote."""
-    joined = exchange.preview(store, remote)
-    return exchange.Report(
-        remote, "dry-run", joined.received, joined.sending, joined.dropped, joined.held, 0, None
-    )  # fmt: skip
+    return _say(args, (exchange.fold if args.fold else exchange.sync)(store, remote, way))
 
 
 def _say(args: Namespace, report: Report) -> int:
@@ -65,6 +56,8 @@ def _say(args: Namespace, report: Report) -> int:
     if report.dropped:
         said.append(f"dropped {report.dropped} that their authors forgot")
     output.say(f"{report.remote}: {', '.join(said)}")
+    if report.waiting:
+        output.say(f"{output.counted(report.waiting, 'record')} wait until their commits are pushed")
     for one in report.held[:SHOWN]:
         output.say(f"held back: rec-{one.id} on {one.commit[:12]}: {one.reason}")
     if len(report.held) > SHOWN:

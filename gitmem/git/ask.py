@@ -145,6 +145,11 @@ def exact_ref(git: Git, ref: str) -> str | None:
     return next((oid for name, oid in rows if name == ref), None)
 
 
+def has_refs(git: Git, prefix: str) -> bool:
+    """Whether any ref stands below a prefix that ends with a slash."""
+    return bool(git.run("for-each-ref", "--count=1", "--format=x", prefix).out)
+
+
 def head_commit(git: Git) -> str | None:
     """HEAD's commit, None while it is unborn."""
     return ref_tip(git, "HEAD^{commit}")

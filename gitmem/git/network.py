@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from gitmem.git.run import Git, decode, encode
+from gitmem.records import short_hash
 from gitmem.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -58,8 +59,10 @@ def connected(git: Git) -> Git:
 
 
 def tracking(remote: str, ref: str) -> str:
-    """Where a ref of the other side is kept here, out of the way of every refspec of the user's."""
-    return f"refs/gitmem/remotes/{remote}/{ref.removeprefix('refs/').removeprefix('gitmem/')}"
+    """Where a ref of the other side is kept here, out of the way of every refspec of the user's. A slash in a
+    remote's name is none here: one remote must not lie within another."""
+    name = remote.replace("%", "%25").replace("/", "%2F")
+    return f"refs/gitmem/remotes/{name}/{ref.removeprefix('refs/').removeprefix('gitmem/')}"
 
 
 def fetch(git: Git, remote: str, url: str) -> None:
@@ -76,7 +79,8 @@ def push(git: Git, url: str, updates: Sequence[Update]) -> list[Outcome]:
     leases = [f"--force-with-lease={u.ref}:{u.lease}" for u in updates if u.lease is not None]
     specs = [f"{u.oid}:{u.ref}" for u in updates]
     result = git.run(
-        *QUIET, "push", "--porcelain", "--no-verify", "--no-recurse-submodules", *leases, url, *specs, ok=(0, 1)
+        *QUIET, "-c", f"remote.{url}.mirror=false", "push", "--porcelain", "--no-verify", "--no-recurse-submodules",
+        *leases, url, *specs, ok=(0, 1),
     )  # fmt: skip
     found = []
     for row in decode(result.out).splitlines():
@@ -89,15 +93,25 @@ def push(git: Git, url: str, updates: Sequence[Update]) -> list[Outcome]:
     return found
 
 
-def url_of(git: Git, remote: str) -> str | None:
-    """What git is given to reach a remote: its name, or the one place it pushes to where that differs."""
-    places = [
-        decode(git.run("remote", "get-url", *option, "--", remote, ok=(0, 2, 128)).out).strip()
-        for option in ((), ("--push",))
-    ]
-    if not places[0]:
-        return None
-    return remote if places[0] == places[1] else places[1]
+def places(git: Git, remote: str) -> list[tuple[str, str]]:
+    """(name to keep what is fetched under, what git is given) for each place that a remote is pushed to.
+
+    One place, and fetched from there: the remote by its name, with all its settings. Raises nothing: an unknown
+    remote has no places.
+    """
+    fetched, pushed = (
+        decode(git.run("remote", "get-url", *options, "--", remote, ok=(0, 2, 128)).out).split("\n")[:-1]
+        for options in ((), ("--push", "--all"))
+    )
+    if pushed == fetched:
+        return [(remote, remote)] if pushed else []
+    return [(remote if n == 0 else f"{remote}+{short_hash(url, 8)}", url) for n, url in enumerate(pushed)]
+
+
+def heads(git: Git, url: str) -> list[str]:
+    """The tips of a remote's branches, for a clone that keeps none of them."""
+    rows = decode(git.run(*QUIET, "ls-remote", "--quiet", "--heads", "--", url).out).splitlines()
+    return [row.split("\t")[0] for row in rows]
 
 
 def remotes(git: Git) -> list[str]:

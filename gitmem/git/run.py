@@ -192,6 +192,13 @@ class Process:
         del self._unread[:size]
         return found
 
+    def skip(self, size: int) -> None:
+        """Lets `size` bytes of output pass."""
+        while size > 0:
+            part = min(size, CHUNK_BYTES)
+            self.take(part)
+            size -= part
+
     def line(self) -> bytes:
         """One line of output without its newline. Raises GitError when git ends before."""
         while (end := self._unread.find(b"\n")) < 0:
@@ -296,16 +303,3 @@ class Git:
         process = self.open(*args, env=env)
         process.feed(stdin, last=True)
         return process.finish(ok)
-
-
-def run_program(argv: list[str], seconds: float) -> None:
-    """Runs a program of ours in the present folder, silent, and waits for it at most so long."""
-    actions = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
-    pid = os.posix_spawn(argv[0], [encode(arg) for arg in argv], dict(os.environ), file_actions=actions)
-    end = time.monotonic() + seconds
-    while os.waitpid(pid, os.WNOHANG) == (0, 0):
-        if time.monotonic() > end:
-            os.kill(pid, SIGKILL)
-            os.waitpid(pid, 0)
-            return
-        time.sleep(0.002)
