@@ -81,7 +81,21 @@ def sync(store: Store, remote: str, way: Way, *, url: str | None = None) -> Repo
     reports = [_sync(store, name, place, way)._replace(remote=remote) for name, place in places]
     worst = next((one for one in reports if one.outcome in ("refused", "busy")), reports[0])
     counts = {key: sum(getattr(one, key) for one in reports) for key in ("received", "sent", "dropped")}
+    if worst.outcome in ("sent", "nothing"):
+        note_sent(store, remote)
     return worst._replace(**counts)
+
+
+def note_sent(store: Store, remote: str) -> None:
+    """Leaves the tip that a remote has all of where the shell of pre-push finds it (hooks/git-hook)."""
+    path = f"{store.place.common_state_dir}/sent/{remote}"
+    tip = ask.exact_ref(store.git, records.SHARED_REF)
+    if "/" in remote or remote.startswith("."):
+        return  # no name for a file
+    if tip is None:
+        files.remove(path)
+    elif (files.read(path) or b"").strip() != tip.encode():
+        files.replace(path, tip.encode() + b"\n", durable=False)
 
 
 def _sync(store: Store, remote: str, url: str, way: Way) -> Report:

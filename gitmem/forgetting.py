@@ -73,7 +73,7 @@ def retract(store: Store, oid: str, holders: list[Holder], *, forget: bool = Fal
         additions = {commit: [_line(store, commit, oid, forget=forget)] for commit in new}
         store.append(additions, subject=f"forget rec-{oid}")
     if any(one.ref == records.PRIVATE_REF for one in holders):
-        _take_out(store, records.PRIVATE_REF, oid, holders, deadline=time.monotonic() + 30, orphan=False)
+        _take_out(store, records.PRIVATE_REF, oid, holders, deadline=time.monotonic() + 30, orphan=False, at=0)
 
 
 def _is_said(lines: list[bytes], oid: str, w: str | None, forget: bool) -> bool:
@@ -82,28 +82,30 @@ def _is_said(lines: list[bytes], oid: str, w: str | None, forget: bool) -> bool:
     return any(oid in one.get("ids", []) and bool(one.get("forget")) >= forget for one in mine)
 
 
-def _line(store: Store, commit: str, oid: str, *, forget: bool) -> bytes:
+def _line(store: Store, commit: str, oid: str, *, forget: bool, at: int | None = None) -> bytes:
     return records.line_of(
-        "retract", commit, int(time.time()), ids=[oid], forget=forget or None, w=trust.me(store) or ""
+        "retract", commit, int(time.time()) if at is None else at, ids=[oid], forget=forget or None, w=trust.me(store) or ""
     )  # fmt: skip
 
 
-def _take_out(store: Store, ref: str, oid: str, holders: list[Holder], *, deadline: float, orphan: bool) -> None:
+def _take_out(
+    store: Store, ref: str, oid: str, holders: list[Holder], *, deadline: float, orphan: bool, at: int
+) -> None:
     with files.lock(store.place.common_state_dir + "/lock", deadline=deadline):
         tip = ask.exact_ref(store.git, ref)
         if tip is None:
             return
-        new = _without(store, tip, oid, {one.commit for one in holders if one.ref == ref}, orphan=orphan,
-                       shared=ref == records.SHARED_REF)  # fmt: skip
+        commits = {one.commit for one in holders if one.ref == ref}
+        new = _without(store, tip, oid, commits, orphan=orphan, shared=ref == records.SHARED_REF, at=at)
         writer.move(store.git, store.place, ref, new, tip)
 
 
-def _without(store: Store, tip: str, oid: str, commits: set[str], *, orphan: bool, shared: bool) -> str | None:
+def _without(store: Store, tip: str, oid: str, commits: set[str], *, orphan: bool, shared: bool, at: int) -> str | None:
     """A notes commit like the tip, without a line. orphan: without its history; shared: what is asked stands in it."""
     finals = {}
     for commit, lines in store.lines_at(tip, commits):
         kept = [line for line in lines if joining.line_id(line, records.parse(line)) != oid]
-        finals[commit] = [*kept, _line(store, commit, oid, forget=True)] if shared else kept
+        finals[commit] = [*kept, _line(store, commit, oid, forget=True, at=at)] if shared else kept
     return writer.build(
         store.git, store.objects, store.place, parent=None if orphan else tip, tree_of=tip, finals=finals,
         author=ask.committer(store.git), subject="forgotten",
@@ -120,20 +122,21 @@ class Purged(NamedTuple):
 def purge(store: Store, oid: str, holders: list[Holder], *, deadline: float, remotes_too: bool = True) -> Purged:
     """Takes a line out of all notes, what waits, and the trash, and the history of the notes with it: on each remote
     that has notes, then here. The objects go with git's next gc. What fails or is cut off can be run again."""
+    at = int(time.time())  # one record, wherever it is written
     remotes = [place for name in network.remotes(store.git) for place in network.places(store.git, name)]
     purging.note(store, oid, [name for name, _ in remotes])
     mirror.write_forgets(store, joining.merged(mirror.read_forgets(store), {oid: {trust.me(store) or ""}}))
     done: list[str] = []
     failed: list[tuple[str, str]] = []
     for name, url in remotes if remotes_too else ():
-        reason, had = _purge_remote(store, name, url, oid, deadline=deadline)
+        reason, had = _purge_remote(store, name, url, oid, deadline=deadline, at=at)
         if reason is not None:
             failed.append((name, reason))
         elif had:
             done.append(name)
     for ref in REFS:
         if any(one.ref == ref for one in holders) or ref == records.SHARED_REF:
-            _take_out(store, ref, oid, holders, deadline=deadline, orphan=True)
+            _take_out(store, ref, oid, holders, deadline=deadline, orphan=True, at=at)
             store.git.run("reflog", "expire", "--expire=all", "--expire-unreachable=all", ref, ok=(0, 1, 255))
     _forget_fetched(store)
     dropped = trash.without(store, lambda entry: _is_line(_raw(entry), oid))
@@ -158,7 +161,9 @@ def _tracked(store: Store, remote: str) -> list[tuple[str, str]]:
     return [(network.NOTES, whole), *found] if whole else found
 
 
-def _purge_remote(store: Store, remote: str, url: str, oid: str, *, deadline: float) -> tuple[str | None, bool]:
+def _purge_remote(
+    store: Store, remote: str, url: str, oid: str, *, deadline: float, at: int
+) -> tuple[str | None, bool]:
     """Gives every notes ref of a remote a new root without the line. (the reason when it does not take them, whether
     there were any)."""
     git = network.connected(store.git)
@@ -170,7 +175,7 @@ def _purge_remote(store: Store, remote: str, url: str, oid: str, *, deadline: fl
         for ref, tip in tracked:
             commits = {commit for commit, _ in mirror.grep(store, tip, [f'"id":"{oid}"'])}
             commits |= {commit for commit, lines in _raw_holders(store, tip, oid) for _ in lines}
-            new = _without(store, tip, oid, commits, orphan=True, shared=True)
+            new = _without(store, tip, oid, commits, orphan=True, shared=True, at=at)
             if new is not None:
                 store.git.run("update-ref", tracking(remote, ref), new)  # kept from gc until it is sent
                 updates.append(Update(ref, new, tip))

@@ -649,3 +649,18 @@ def test_S17_memory_of_one_repository_never_shows_in_another(ready: Repo, tmp_pa
     shown = ready.run(sys.executable, "-P", "-m", "gitmem", "-C", str(other.path), "show", "--json")
     assert other.head() == json.loads(shown.stdout)["commit"]
     assert "only here" not in shown.stdout.decode() + other.say("log") + other.say("status")
+
+
+def test_a_push_of_nothing_starts_nothing_and_a_new_note_goes_with_it(ready: Repo, hub: Repo) -> None:
+    ready.git("config", "gitmem.sync", "auto")
+    ready.gitmem("sync")
+    ready.env["GITMEM_TRACE"] = "1"
+    assert b"" == ready.run("git", "push", "-q", "origin", "main").stderr  # no git of ours was started
+    del ready.env["GITMEM_TRACE"]
+    say(ready, "later")
+    ready.git("push", "-q", "origin", "main")
+    assert tip_tree(ready) == tip_tree(hub)
+    ready.git("config", "gitmem.sync", "ask")
+    say(ready, "not yet")
+    ready.git("push", "-q", "origin", "main")
+    assert tip_tree(ready) != tip_tree(hub)
