@@ -83,9 +83,8 @@ def _is_said(lines: list[bytes], oid: str, w: str | None, forget: bool) -> bool:
 
 
 def _line(store: Store, commit: str, oid: str, *, forget: bool, at: int | None = None) -> bytes:
-    return records.line_of(
-        "retract", commit, int(time.time()) if at is None else at, ids=[oid], forget=forget or None, w=trust.me(store) or ""
-    )  # fmt: skip
+    since = int(time.time()) if at is None else at
+    return records.line_of("retract", commit, since, ids=[oid], forget=forget or None, w=trust.me(store) or "")
 
 
 def _take_out(
