@@ -107,17 +107,11 @@ def _times(store: Store, oids: list[str]) -> Iterator[int]:
 
 def _by_content(store: Store, past: Known, gone: set[str], targets: list[finding.Work]) -> Iterator[Placed]:
     """Same patch, whole branch, message: what `finding` does for one commit, for all at once."""
-    patches = {} if store.partial else patchids.of_commits(store.git, finding.here(store, gone))
-    for branch in past.branches:
-        patches |= {oid: patch for oid, patch in branch.commits if oid in gone and patch}
     by_patch: dict[str, list[finding.Work]] = {}
     for work in reversed(targets):
         if work.patch:
             by_patch.setdefault(work.patch, []).append(work)
-    for oid, patch in sorted(patches.items()):
-        fitting = [work for work in by_patch.get(patch, []) if finding.can_be(store, oid, work)]
-        if fitting:
-            yield Placed(oid, fitting[0].oid, "rebase", "same patch")  # the first that took it up
+    yield from _same_patches(store, past, gone, by_patch)
     tips = [oid for oid, _ in finding.ends(store, gone)] if by_patch else []
     wholes: dict[str, list[finding.Whole]] = {}
     for whole in (*finding.pushed_wholes(past), *finding.lost_wholes(store, past, tips[: finding.MAX_TIPS])):
@@ -130,6 +124,30 @@ def _by_content(store: Store, past: Known, gone: set[str], targets: list[finding
     for work in targets:
         for found in finding.named(store, work, past):
             yield from _places(work, found, past)
+
+
+def _same_patches(
+    store: Store, past: Known, gone: set[str], by_patch: dict[str, list[finding.Work]]
+) -> Iterator[Placed]:
+    """A lost commit, and the first that took its patch up: by the commit itself where it is here, else by the branch
+    that it was pushed with."""
+    patches = {} if store.partial else patchids.of_commits(store.git, finding.here(store, gone))
+    pushed: dict[str, list[tuple[str, finding.Branch]]] = {}
+    for branch in past.branches:
+        for oid, patch in branch.commits:
+            if oid in gone and patch in by_patch:
+                pushed.setdefault(oid, []).append((patch, branch))
+    for oid in sorted(patches.keys() | pushed.keys()):
+        told = pushed.get(oid, [])
+        patch = patches.get(oid) or told[0][0]
+        since = min((branch.at for _, branch in told), default=None)
+        fitting = [
+            work for work in by_patch.get(patch, [])
+            if finding.can_be(store, oid, work, at=since)
+            and all(finding.may_be_of(store, branch, work) for _, branch in told)
+        ]  # fmt: skip
+        if fitting:
+            yield Placed(oid, fitting[0].oid, "rebase", "same patch")
 
 
 def _places(work: finding.Work, found: Found | None, past: Known) -> Iterator[Placed]:

@@ -252,9 +252,7 @@ def test_what_its_author_forgot_never_comes_back_and_nobody_else_can_take_it(not
     assert joining.contested(POOL[n], joining.forgets([foreign]))
 
 
-@pytest.mark.parametrize(
-    "seed", [1, 2, pytest.param(3, marks=pytest.mark.soak), pytest.param(4, marks=pytest.mark.soak)]
-)
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (2, 3, 4))])
 def test_SYN_03_replicas_that_meet_in_any_order_end_with_one_tree(ready: Repo, hub: Repo, seed: int) -> None:
     chance = random.Random(seed)
     for n in range(5):
