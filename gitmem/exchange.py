@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 TRIES = 4  # of a hook; a command tries until its time is over
 HOOK_SECONDS = 4.0
-COMMAND_SECONDS = 120.0
+COMMAND_SECONDS = 1800.0  # a million notes that were never sent take minutes
 PAUSE_SECONDS = 0.05
 SLOW = "it did not answer in time, 'gitmem sync' waits longer"
 
@@ -38,6 +38,7 @@ class Joined(NamedTuple):
     plan: Plan
     send: str | None
     changes: bool  # whether the remote's notes would change by it
+    sharded: bool  # whether the remote has shards
 
 
 class Report(NamedTuple):
@@ -89,7 +90,7 @@ def sync(store: Store, remote: str, way: Way, *, url: str | None = None) -> Repo
 def note_sent(store: Store, remote: str) -> None:
     """Leaves the tip that a remote has all of where the shell of pre-push finds it (hooks/git-hook)."""
     path = f"{store.place.common_state_dir}/sent/{remote}"
-    tip = ask.exact_ref(store.git, records.SHARED_REF)
+    tip = store.tip(records.SHARED_REF)
     if "/" in remote or remote.startswith("."):
         return  # no name for a file
     if tip is None:
@@ -109,7 +110,7 @@ def _sync(store: Store, remote: str, url: str, way: Way) -> Report:
             purging.check(store, remote)
             if not (way.fetched and report.tries == 0):
                 network.fetch(git, remote, url)
-            tip = ask.exact_ref(store.git, tracking(remote, home))
+            tip = store.tip(tracking(remote, home))
             joined = join(store, remote, way, url=url)
             plan = joined.plan
             report = report._replace(received=report.received + plan.received, dropped=report.dropped + len(plan.gone),
@@ -160,7 +161,7 @@ def _push(
 ) -> network.Outcome | None:
     """None where the shards of the remote need nothing: what others forgot stays in theirs until they sync."""
     oid = joined.send  # where nothing is there yet, it can go to any ref
-    if mirror.sharded(store, remote) or (home != NOTES and joined.plan.lines):
+    if joined.sharded or (home != NOTES and joined.plan.lines):
         oid = _on_top(store, tip, joined.plan.lines)
         if not joined.plan.lines:
             mirror.took(store, remote, {}, joined.send)
@@ -170,7 +171,8 @@ def _push(
     [outcome] = network.push(git, url, [Update(home, oid)])
     if outcome.done:
         store.git.run("update-ref", tracking(remote, home), oid)
-        mirror.took(store, remote, {home: oid}, joined.send)
+        if joined.sharded or home != NOTES:
+            mirror.took(store, remote, {home: oid}, joined.send)
     return outcome
 
 
@@ -186,14 +188,14 @@ def _built(
 ) -> str | None:  # fmt: skip
     return writer.build(
         store.git, store.objects, store.place, parent=parent, tree_of=tree_of, finals=finals, blobs=blobs,
-        deleted=deleted, author=ask.committer(store.git), subject=subject,
+        deleted=deleted, author=store.author(), subject=subject,
     )  # fmt: skip
 
 
 def preview(store: Store, remote: str, way: Way) -> Plan:
     """What a join with what was fetched last would come to. Writes nothing, opens no connection."""
     there = mirror.as_known(store, remote)
-    local = ask.exact_ref(store.git, records.SHARED_REF)
+    local = store.tip(records.SHARED_REF)
     return comparing.compare(store, there, local, _publicity(remote, way, None), note=False)
 
 
@@ -220,18 +222,18 @@ def join(store: Store, remote: str, way: Way, *, url: str | None = None) -> Join
     with files.lock(store.place.common_state_dir + "/lock", deadline=way.deadline):
         there = mirror.refresh(store, remote)
         while True:
-            local = ask.exact_ref(store.git, records.SHARED_REF)
+            local = store.tip(records.SHARED_REF)
             plan = comparing.compare(store, there, local, _publicity(remote, way, url))
             new, send = _build(store, there, local, plan)
             try:
                 if new != local:
                     writer.move(store.git, store.place, records.SHARED_REF, new, local)
             except GitError:
-                if ask.exact_ref(store.git, records.SHARED_REF) == local or time.monotonic() > way.deadline:
+                if store.tip(records.SHARED_REF) == local or time.monotonic() > way.deadline:
                     raise
                 continue  # somebody's own git notes was faster
             trash.keep(store, plan.gone)
-            return Joined(plan, send, send is not None and send != there.tip)
+            return Joined(plan, send, send is not None and send != there.tip, there.sharded)
 
 
 def _build(store: Store, there: Mirror, local: str | None, plan: Plan) -> tuple[str | None, str | None]:
@@ -268,7 +270,7 @@ def fold(store: Store, remote: str, way: Way) -> Report:
     git = network.connected(store.git)
     git.deadline = way.deadline
     [(name, url), *_] = network.places(store.git, remote)
-    whole, tip = (ask.exact_ref(store.git, tracking(name, ref)) for ref in ("refs/gitmem/all", NOTES))
+    whole, tip = (store.tip(tracking(name, ref)) for ref in ("refs/gitmem/all", NOTES))
     finals = {commit: notes.join(theirs, ours) for commit, theirs, ours in mirror.differing(store, tip, whole)}
     oid = _built(store, tip, tip, finals, "shards folded")
     if oid is None:

@@ -29,6 +29,7 @@ class Mirror(NamedTuple):
 
     tip: str | None
     forgets: dict[str, set[str]]
+    sharded: bool
 
 
 def shard_tips(store: Store, remote: str) -> dict[str, str]:
@@ -45,13 +46,13 @@ def sharded(store: Store, remote: str) -> bool:
 
 def refresh(store: Store, remote: str) -> Mirror:
     """What was fetched last. Shards are joined into one commit, each from where it was joined last. Holds the lock."""
-    whole = ask.exact_ref(store.git, tracking(remote, NOTES))
+    whole = store.tip(tracking(remote, NOTES))
     shards = shard_tips(store, remote)
     for ref, tip in ({NOTES: whole} if whole else {} | shards).items():
         _check_notes(store, remote, ref, tip)
     if shards:
         whole = _joined(store, remote, {NOTES: whole, **shards} if whole else shards)
-    return Mirror(whole, read_forgets(store))
+    return Mirror(whole, read_forgets(store), bool(shards))
 
 
 def _check_notes(store: Store, remote: str, ref: str, tip: str) -> None:
@@ -66,14 +67,15 @@ def _check_notes(store: Store, remote: str, ref: str, tip: str) -> None:
 
 def as_known(store: Store, remote: str) -> Mirror:
     """The same as it was when it was looked at last. Writes nothing."""
-    whole = tracking(remote, "refs/gitmem/all" if sharded(store, remote) else NOTES)
-    return Mirror(ask.exact_ref(store.git, whole), read_forgets(store, note=False))
+    shards = sharded(store, remote)
+    whole = tracking(remote, "refs/gitmem/all" if shards else NOTES)
+    return Mirror(store.tip(whole), read_forgets(store, note=False), shards)
 
 
 def _joined(store: Store, remote: str, tips: dict[str, str]) -> str | None:
     ref, taken = tracking(remote, "refs/gitmem/all"), _read_taken(store)
     before = taken.get(remote, {})
-    tip = ask.exact_ref(store.git, ref)
+    tip = store.tip(ref)
     rewound = [n for n, oid in before.items() if n not in tips or not _extends(store, oid, tips[n])]
     if rewound or tip is None:  # purged, lost or rolled back: what is joined has to be made anew, without history
         tip, before = None, {}
@@ -86,7 +88,7 @@ def _joined(store: Store, remote: str, tips: dict[str, str]) -> str | None:
             added.setdefault(commit, set()).update(set(has) - set(had))
     finals = {commit: notes.join(lines, added[commit]) for commit, lines in store.lines_at(tip, added)}
     new = writer.build(
-        store.git, store.objects, store.place, parent=tip, tree_of=tip, finals=finals, author=ask.committer(store.git),
+        store.git, store.objects, store.place, parent=tip, tree_of=tip, finals=finals, author=store.author(),
         subject="all shards",
     )  # fmt: skip
     if new is not None:
@@ -237,7 +239,7 @@ def read_forgets(store: Store, *, note: bool = True) -> dict[str, set[str]]:
         found = quickjson.loads(files.read(_forgets_path(store)) or b"")
         return {str(oid): set(askers) for oid, askers in found.items()}
     except (ValueError, AttributeError, TypeError):
-        again = all_forgets(store, ask.exact_ref(store.git, records.SHARED_REF))
+        again = all_forgets(store, store.tip(records.SHARED_REF))
         if note:
             write_forgets(store, again)
         return again

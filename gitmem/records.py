@@ -85,11 +85,13 @@ def secrets(line: bytes) -> list[str]:
 
     Trusted is only what is a hash by its looks. A line that is no record is looked at as it is and as JSON reads it.
     """
-    texts = [line.decode("utf-8", "replace")] if parse(line) is None else []
-    try:
-        texts += _texts([quickjson.loads(line)])
-    except (ValueError, RecursionError):
-        pass
+    record = parse(line)
+    texts = _texts(record.fields) if record else [line.decode("utf-8", "replace")]
+    if record is None:
+        try:
+            texts += _texts([quickjson.loads(line)])
+        except (ValueError, RecursionError):
+            pass
     text = "\n".join(part for part in texts if not (len(part) in HASH_LENGTHS and HEX.issuperset(part)))
     kinds = sorted({finding.kind for finding in find(text)})
     return [*kinds, "private"] if strip_private(text) != text else kinds

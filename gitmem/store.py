@@ -58,6 +58,7 @@ class Store:
         self.pending = place.common_state_dir + "/pending.jsonl"
         self.taken = place.common_state_dir + "/pending.taken.jsonl"
         self.objects = Objects(git)
+        self._author: str | None = None
 
     @classmethod
     def open(cls, git: Git) -> Store:
@@ -108,9 +109,8 @@ class Store:
 
     def take_up_lost(self, deadline: float) -> None:
         """Joins in again what a foreign hand threw away since our last write."""
-        author = ask.committer(self.git)
         writer.write(
-            self.git, self.objects, self.place, records.SHARED_REF, {}, author=author, subject="taken up again",
+            self.git, self.objects, self.place, records.SHARED_REF, {}, author=self.author(), subject="taken up again",
             deadline=deadline,
         )  # fmt: skip
 
@@ -181,6 +181,17 @@ class Store:
             for n, commit in enumerate(group):
                 found = [o for o in answers[n * len(depths[0]) : (n + 1) * len(depths[0])] if o and o.kind == "blob"]
                 yield commit, notes.join(*(notes.lines(o.data) for o in found))
+
+    def tip(self, ref: str) -> str | None:
+        """The oid of one of our refs, through the one process for objects; None also where its object is missing."""
+        found = self.objects.get(ref)
+        return found.oid if found else None
+
+    def author(self) -> str:
+        """`Name <mail>` that git would write with, asked once. Raises NoIdentity."""
+        if self._author is None:
+            self._author = ask.committer(self.git)
+        return self._author
 
     def has_ref(self, ref: str) -> bool:
         """Whether a notes ref is there. Raises GitError when it points to something that is not: empty is not clean."""

@@ -296,8 +296,10 @@ def carries(repo: Repo, *revs: str) -> dict[str, set[int]]:
 def allowed(repo: Repo, oid: str, named: set[int], known: memory.Memory) -> set[int]:
     """The tokens of its change, and those of commits that git itself turned into it: rebased onto a branch that has a
     part of them already, a commit keeps its memory whole."""
-    became = [one.commit for one in known.former if one.operation in ("rebase", "amend")]
-    here = [old for old in became if repo.git("cat-file", "-t", old, ok=None) == "commit"]
+    became = [one for one in known.former if one.operation in ("rebase", "amend")]
+    here = [one.commit for one in became if repo.git("cat-file", "-t", one.commit, ok=None) == "commit"]
+    gone = [one for one in became if one.commit not in here]  # what it was can only be told by its records
+    named = named.union(*(decided(list(one.reading.records)) for one in gone))
     return named.union(*carries(repo, "--no-walk", *here).values()) if here else named
 
 

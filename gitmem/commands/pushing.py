@@ -43,7 +43,7 @@ def _share(store: Store, settings: Settings, remote: Sequence[str], rows: Sequen
     if name not in network.remotes(store.git):
         return  # a push to a bare address
     store.use_deadline(deadline)
-    known = ask.exact_ref(store.git, network.tracking(name, exchange.home_shard(store, settings.shards))) is not None
+    known = store.tip(network.tracking(name, exchange.home_shard(store, settings.shards))) is not None
     pushed = tuple(oid for row in rows for oid in row.split(" ")[1:2] if oid.strip("0"))
     way = exchange.Way(deadline, shards=settings.shards, fetched=known, tries=exchange.TRIES, pushed=pushed)
     report = exchange.sync(store, name, way, url=remote[1] if len(remote) > 1 else None)
@@ -82,10 +82,10 @@ def _annotate_branch(
 
 def _trunk(store: Store, remote: str) -> str | None:
     """The remote's main branch, as a ref of this clone."""
-    head = ask.symbolic_ref(store.git, f"refs/remotes/{remote}/HEAD")
-    if head is not None:
-        return head
-    return next((ref for name in TRUNKS if ask.ref_tip(store.git, ref := f"refs/remotes/{remote}/{name}")), None)
+    names = [f"refs/remotes/{remote}/{name}" for name in ("HEAD", *TRUNKS)]
+    rows = ask.refs(store.git, "%(refname) %(symref)", *names)
+    there = {row.partition(" ")[0]: row.partition(" ")[2] for row in rows}
+    return there.get(names[0]) or next((name for name in names[1:] if name in there), None)
 
 
 def branch_line(store: Store, base: str, head: str) -> bytes:

@@ -145,6 +145,11 @@ def exact_ref(git: Git, ref: str) -> str | None:
     return next((oid for name, oid in rows if name == ref), None)
 
 
+def refs(git: Git, form: str, *patterns: str) -> list[str]:
+    """A row in that form of `git for-each-ref` for each ref that a pattern names."""
+    return decode(git.run("for-each-ref", f"--format={form}", *patterns).out).split("\n")[:-1]
+
+
 def has_refs(git: Git, prefix: str) -> bool:
     """Whether any ref stands below a prefix that ends with a slash."""
     return bool(git.run("for-each-ref", "--count=1", "--format=x", prefix).out)
