@@ -167,6 +167,13 @@ def count(store: Store, tip: str) -> int:
     return sum(1 for _ in _entries(store, None, tip))
 
 
+def unsent(store: Store, remote: str) -> int | None:
+    """How many notes differ from what a remote held when it was looked at last; None when it never was."""
+    whole = tracking(remote, "refs/gitmem/all" if sharded(store, remote) else NOTES)
+    tip, local = store.tip(whole), store.tip(records.SHARED_REF)
+    return None if tip is None else len({commit for commit, _, _ in _entries(store, tip, local)})
+
+
 def more_than(store: Store, count: int) -> bool:
     """Whether the shared notes are more than so many; guessed from one folder of 256, beyond a few thousand surely."""
     found = store.git.run("ls-tree", "-r", "--name-only", f"{records.SHARED_REF}:00", ok=(0, 128)).out

@@ -353,9 +353,11 @@ def test_no_record_is_lost_or_misplaced_whatever_people_do(ready: Repo, hub: Rep
     placed = set().union(*(one[0] for one in shares))
     every = set().union(*(one[2] for one in shares))
     assert crowd.tokens == len(every)
+    alive = set().union(*(tokens for repo in crowd.clones for tokens in carries(repo).values())) & every
     report = (
-        f"seed {SEED or seed}, {steps} operations, {len(crowd.clones)} clones: {len(placed)} of {len(every)} records placed"
-        f" on a commit that somebody has, {len(every - placed)} lost and found\n"
+        f"seed {SEED or seed}, {steps} operations, {len(crowd.clones)} clones: of {len(alive)} changes that are still in"
+        f" somebody's history {len(placed & alive)} have their record, of {len(every - alive)} that are gone"
+        f" {len(every - alive - placed)} are in lost and found\n"
     )
     sys.stdout.write(report)
     if REPORT:

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem import joining, records
-from tests.repo import Repo
+from tests.repo import ROOT, Repo
 
 NOTES = records.SHARED_REF
 SECRET = "ghp_" + "R4nd0mL00k1ngT0k3nV4lu3Abcd3fGh1jKlM"
@@ -662,3 +662,23 @@ def test_a_push_of_nothing_starts_nothing_and_a_new_note_goes_with_it(ready: Rep
     say(ready, "not yet")
     ready.git("push", "-q", "origin", "main")
     assert tip_tree(ready) != tip_tree(hub)
+
+
+def test_status_says_what_the_remote_lacks(ready: Repo, hub: Repo) -> None:
+    def row() -> str:
+        return next(line for line in ready.say("status").splitlines() if line.startswith("sync"))
+
+    assert "sync       ask, never with origin: 'gitmem sync'" == row()
+    ready.gitmem("sync")
+    assert "sync       ask, origin has all notes" == row()
+    say(ready, "more")
+    assert "sync       ask, origin lacks 1 note, or has another state of them" == row()
+    assert {"setting": "ask", "remote": "origin", "unsent_notes": 1} == ready.document("status")["sync"]
+
+
+@pytest.mark.soak
+def test_a_million_notes_are_sent_cloned_and_followed() -> None:
+    command = [sys.executable, str(ROOT / "bench/sync_bench.py"), str(Path(sys.executable).parent / "gitmem")]
+    done = subprocess.run([*command, "--sizes", "1000000"], capture_output=True, text=True, check=False, timeout=3000)
+    assert (0, "") == (done.returncode, done.stderr)  # it compares the trees of all three itself
+    assert done.stdout.startswith("1000000 notes: first sync ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from gitmem import configfile, hooksetup, output, state
+from gitmem import configfile, exchange, hooksetup, mirror, output, state
 from gitmem.errors import GitmemError
 from gitmem.opening import open_store
 from gitmem.store import Store
@@ -48,9 +48,29 @@ def gather(store: Store) -> dict[str, Any]:
         "hooks": {one.event: one.runs for one in hooks},
         "capsules": {"recent_commits": seen.commits, "with_capsule": seen.capsules, "notes": notes},
         "waiting": state.waiting_count(store),
+        "sync": _sync(store),
         "problems": [{"what": what, "hint": hint} for what, hint in problems],
         "failures": state.last_failures(store),
     }
+
+
+def _sync(store: Store) -> dict[str, Any]:
+    remote = exchange.default_remote(store)
+    return {
+        "setting": store.setting("gitmem.sync") or "ask",
+        "remote": remote,
+        "unsent_notes": mirror.unsent(store, remote) if remote else None,
+    }
+
+
+def _sync_line(sync: dict[str, Any]) -> str:
+    if sync["remote"] is None:
+        return "no remote"
+    if sync["unsent_notes"] is None:
+        return f"never with {output.one_line(sync['remote'])}: 'gitmem sync'"
+    count = sync["unsent_notes"]
+    said = f"lacks {output.counted(count, 'note')}, or has another state of them" if count else "has all notes"
+    return f"{output.one_line(sync['remote'])} {said}"
 
 
 def _print(found: dict[str, Any]) -> None:
@@ -64,6 +84,7 @@ def _print(found: dict[str, Any]) -> None:
     output.say(f"capsules   {recent}; {capsules['notes']} notes in all")
     output.say(f"hooks      {len(running)} of {len(hooks)} run, {found['hook_mode']}, mode {found['mode']}")
     output.say(f"waiting    {found['waiting']} records")
+    output.say(f"sync       {found['sync']['setting']}, {_sync_line(found['sync'])}")
     for failure in found["failures"][:1]:
         when = output.age(time.time() - int(failure.get("at", 0)))
         output.say(f"failure    {when}: {failure.get('where')}: {failure.get('error')}")
