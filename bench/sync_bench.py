@@ -2,6 +2,7 @@
 """What sharing notes costs: pushes with and without them (N12), and sync at a thousand to a million notes.
 
     sync_bench.py GITMEM --push                    # N12: interleaved pushes, bare and with gitmem.sync auto
+    sync_bench.py GITMEM --push --delay 0.1        # the same over an ssh that takes that long to connect
     sync_bench.py GITMEM --sizes 1000,100000       # first sync, a new clone, one more record, nothing new
     sync_bench.py GITMEM --history 100000          # a history of its own, backfilled, shared, cloned, shared again
 
@@ -45,14 +46,26 @@ def commit(repo, n):
     run(repo, "git", "commit", "-q", "-m", f"feat: change {n}")
 
 
-def pushes(work, gitmem, runs):
+def delayed(work, delay):
+    """An ssh that waits before it runs the command here: what connecting costs, without a network."""
+    path = f"{work}/ssh"
+    with open(path, "w") as file:
+        file.write(f'#!/bin/sh\nsleep {delay}\nfor last; do :; done\neval "exec $last"\n')
+    os.chmod(path, 0o755)
+    ENV["GIT_SSH"] = path
+    ENV["GIT_SSH_VARIANT"] = "simple"
+
+
+def pushes(work, gitmem, runs, delay):
     """Medians of: bare push of one commit, the same with its note; bare push of nothing, the same with gitmem."""
     repos = {}
+    if delay:
+        delayed(work, delay)
     for name in ("bare", "gitmem"):
         repo, hub = f"{work}/{name}", f"{work}/{name}.git"
         run(work, "git", "init", "-q", "-b", "main", repo)
         run(work, "git", "init", "-q", "--bare", hub)
-        run(repo, "git", "remote", "add", "origin", hub)
+        run(repo, "git", "remote", "add", "origin", f"ssh://host{hub}" if delay else hub)
         commit(repo, 0)
         if name == "gitmem":
             run(repo, gitmem, "init", "--no-pages", "--sync", "auto")
@@ -166,6 +179,7 @@ def main():
     parser = argparse.ArgumentParser(description="what sharing notes costs")
     parser.add_argument("gitmem")
     parser.add_argument("--push", action="store_true")
+    parser.add_argument("--delay", type=float, default=0)
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--sizes", default="")
     parser.add_argument("--history", type=int, default=0)
@@ -174,7 +188,7 @@ def main():
     gitmem = os.path.abspath(args.gitmem)
     try:
         if args.push:
-            pushes(work, gitmem, args.runs)
+            pushes(work, gitmem, args.runs, args.delay)
         if args.sizes:
             sizes(work, gitmem, [int(size) for size in args.sizes.split(",")])
         if args.history:

@@ -330,3 +330,14 @@ def test_a_leak_of_somebody_else_is_named_and_not_shown(ready: Repo, hub: Repo) 
     shown = ready.say("review")
     assert f"rec-{id_of(line)} event" in shown
     assert SECRET not in shown
+
+
+def test_a_clone_of_ours_can_be_the_server_of_shards(ready: Repo, hub: Repo) -> None:
+    hub.gitmem("init", "--no-pages")
+    sharded(ready)
+    say(ready, "in a shard")
+    ready.gitmem("sync")
+    assert "in a shard" in texts(clone(hub, "other"), "origin/main~0") + texts(ready)
+    assert any(ref.startswith("refs/gitmem/s/") for ref in hub.git("for-each-ref", "--format=%(refname)").split())
+    ready.gitmem("add", "event", "mine alone", "--private")
+    assert "private" not in ready.git("ls-remote", str(ready.path))

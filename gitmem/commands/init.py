@@ -7,7 +7,7 @@ import time
 
 from gitmem import configfile, drafts, exchange, hooksetup, output
 from gitmem.errors import GitmemError
-from gitmem.git import ask
+from gitmem.git import ask, network
 from gitmem.git.run import Git
 from gitmem.history import backfill
 from gitmem.store import Store
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
 FIRST_COMMITS = 500  # that init gives their capsules; the rest is said how to do
-HIDDEN = "refs/gitmem"
 FETCH_SECONDS = 30.0
 
 
@@ -82,13 +81,14 @@ def _drafted(pages: list[str]) -> list[hooksetup.Step]:
 
 def _enable(store: Store, dry_run: bool) -> list[hooksetup.Step]:
     steps = [hooksetup.Step("gitmem switched on in this clone", "gitmem.enabled")]
-    hide = HIDDEN not in ask.local_config(store.git, r"^transfer\.hiderefs$").get("transfer.hiderefs", [])
+    there = ask.local_config(store.git, r"^transfer\.hiderefs$").get("transfer.hiderefs", [])
+    hide = [pattern for pattern in network.HIDDEN if pattern not in there]
     if hide:
         steps.append(hooksetup.Step("private records hidden from fetches and pushes", "transfer.hideRefs"))
     if not dry_run:
         ask.set_config(store.git, "gitmem.enabled", "true")
-        if hide:
-            store.git.run("config", "--local", "--add", "transfer.hideRefs", HIDDEN)
+        for pattern in hide:
+            store.git.run("config", "--local", "--add", "transfer.hideRefs", pattern)
     return steps
 
 

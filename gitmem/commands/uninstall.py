@@ -6,7 +6,7 @@ import shutil
 
 from gitmem import hooksetup, output
 from gitmem.errors import Refused
-from gitmem.git import ask
+from gitmem.git import ask, network
 from gitmem.git.run import decode
 from gitmem.opening import open_store
 from gitmem.store import Store
@@ -51,12 +51,13 @@ def _settings(store: Store, dry_run: bool) -> list[hooksetup.Step]:
         steps.append(hooksetup.Step("setting removed", key))
         if not dry_run:
             ask.unset_config(store.git, key)
-    if "refs/gitmem" in ask.local_config(store.git, r"^transfer\.hiderefs$").get("transfer.hiderefs", []):
+    there = ask.local_config(store.git, r"^transfer\.hiderefs$").get("transfer.hiderefs", [])
+    ours = [pattern for pattern in network.HIDDEN if pattern in there]
+    if ours:
         steps.append(hooksetup.Step("setting removed", "transfer.hideRefs"))
-        if not dry_run:
-            store.git.run(
-                "config", "--local", "--fixed-value", "--unset-all", "transfer.hideRefs", "refs/gitmem", ok=(0, 5)
-            )
+        for pattern in [] if dry_run else ours:
+            words = ("config", "--local", "--fixed-value", "--unset-all", "transfer.hideRefs", pattern)
+            store.git.run(*words, ok=(0, 5))
     return steps
 
 

@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# What others who fetch from or push to this clone do not see: all but the shards of those who use it as a server.
+HIDDEN = ("refs/gitmem", "!refs/gitmem/s")
 NOTES = "refs/notes/gitmem"  # on the other side, as here
 SHARDS = "refs/gitmem/s/"
 # A star that may stand for nothing: a remote without the ref is no error then (git-fetch(1), <refspec>).
