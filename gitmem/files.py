@@ -8,11 +8,13 @@ import os
 import stat
 import time
 
+from gitmem import quickjson
 from gitmem.errors import Locked, Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 MAX_FILE_BYTES = 16 << 20
 FLOCK_SECONDS = 0.5  # that an append waits; it holds the lock itself for one write
@@ -44,6 +46,15 @@ def read(path: str, *, max_bytes: int = MAX_FILE_BYTES) -> bytes | None:
     if len(data) > max_bytes:
         raise Refused(f"'{path}' is larger than {max_bytes} bytes")
     return data
+
+
+def read_object(path: str) -> dict[str, Any]:
+    """A small JSON object of ours that can be made again: empty where there is none, or none that reads."""
+    try:
+        found = quickjson.loads(read(path) or b"{}")
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def replace(path: str, data: bytes, *, mode: int | None = None, durable: bool = True, ours: bool = True) -> None:

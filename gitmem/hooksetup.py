@@ -67,11 +67,7 @@ def install(store: Store, way: str | None, *, dry_run: bool) -> list[Step]:
 
 def installed(store: Store) -> dict[str, object]:
     """What the last installation noted: `at` (epoch seconds), `way`, `folder`. Empty when there was none."""
-    try:
-        found = json.loads(files.read(_record_path(store)) or b"{}")
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+    return files.read_object(_record_path(store))
 
 
 def _record_path(store: Store) -> str:

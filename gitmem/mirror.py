@@ -116,19 +116,12 @@ def _taken_path(store: Store) -> str:
 
 def _read_taken(store: Store) -> dict[str, dict[str, str]]:
     """remote -> ref -> the tip that is joined already. Losing it costs time only."""
-    return _tolerant(_taken_path(store))
+    found = files.read_object(_taken_path(store))
+    return {remote: tips for remote, tips in found.items() if isinstance(tips, dict)}
 
 
 def _write_taken(store: Store, taken: dict[str, dict[str, str]]) -> None:
     files.replace(_taken_path(store), records.canonical(taken), durable=False)
-
-
-def _tolerant(path: str) -> dict[str, dict[str, str]]:
-    try:
-        found = quickjson.loads(files.read(path) or b"{}")
-    except ValueError:
-        return {}
-    return {k: v for k, v in found.items() if isinstance(v, dict)} if isinstance(found, dict) else {}
 
 
 Large = tuple[str, list[str], list[str]]  # a commit, and the blobs of its note in the old and in the new

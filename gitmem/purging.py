@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitmem import files, quickjson, records
+from gitmem import files, records
 from gitmem.errors import Refused
 
 TYPE_CHECKING = False
@@ -16,11 +16,8 @@ def _path(store: Store) -> str:
 
 def unfinished(store: Store) -> dict[str, list[str]]:
     """id -> the remotes that may still hold it."""
-    try:
-        found = quickjson.loads(files.read(_path(store)) or b"{}")
-        return {str(oid): [str(name) for name in names] for oid, names in found.items()}
-    except (ValueError, AttributeError, TypeError):
-        return {}
+    found = files.read_object(_path(store))
+    return {oid: [str(name) for name in names] for oid, names in found.items() if isinstance(names, list)}
 
 
 def note(store: Store, oid: str, remotes: list[str]) -> None:

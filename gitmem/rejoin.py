@@ -20,11 +20,7 @@ MAX_LOST = 200_000  # notes that one write takes up again; the rest stays in the
 
 def remembered(place: Place) -> dict[str, str]:
     """ref -> the tip that gitmem wrote last."""
-    try:
-        found = quickjson.loads(files.read(_path(place)) or b"{}")
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+    return files.read_object(_path(place))
 
 
 def remember(place: Place, ref: str, tip: str | None) -> None:

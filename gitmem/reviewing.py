@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from gitmem import files, forgetting, joining, mirror, quickjson, records, trash, trust
+from gitmem import files, forgetting, joining, mirror, records, trash, trust
 from gitmem.errors import UsageError
 from gitmem.git import ask
 from gitmem.values import NamedTuple
@@ -38,11 +38,11 @@ class Looked(NamedTuple):
 
 
 def read_looked(store: Store) -> Looked:
-    try:
-        found = quickjson.loads(files.read(_path(store)) or b"{}")
-        return Looked(found.get("tip"), tuple(str(oid) for oid in found.get("ids", ())))
-    except (ValueError, AttributeError, TypeError):
-        return Looked(None, ())
+    found = files.read_object(_path(store))
+    tip, ids = found.get("tip"), found.get("ids")
+    return Looked(
+        tip if isinstance(tip, str) else None, tuple(str(oid) for oid in ids) if isinstance(ids, list) else ()
+    )
 
 
 def _write_looked(store: Store, looked: Looked) -> None:
