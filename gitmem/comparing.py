@@ -48,11 +48,12 @@ def everything_is_public(_: Store, __: Collection[str]) -> set[str]:
 
 def compare(
     store: Store, there: Mirror, local: str | None, unpublished: Unpublished, *, note: bool = True,
-    also: Collection[str] = (), waits: Collection[str] | None = None,
+    also: Collection[str] = (), waits: Collection[str] | None = None, quiet: frozenset[str] = frozenset(),
 ) -> Plan:  # fmt: skip
     """The plan of a join. Only notes that differ are read, and those that hold what is newly forgotten.
 
-    unpublished: which of some commits the remote does not have. note: keep what was learned of what is forgotten.
+    unpublished: which of some commits the remote does not have. quiet: ids of lines that a person has looked at: they
+    are not named again. note: keep what was learned of what is forgotten.
     """
     if local is None and there.tip is not None:  # nothing here to compare with: all of it is taken as it is
         if note:
@@ -78,7 +79,9 @@ def compare(
             waiting += len(mine)
         else:
             back = {line: reason for line in mine if (reason := why_held(line, whole))}
-            held += [Held(commit, joining.line_id(line, records.parse(line)), reason) for line, reason in back.items()]
+            settled = {record.id for record in records.read(union).hidden} - whole.keys() | quiet
+            named = ((joining.line_id(line, records.parse(line)), reason) for line, reason in back.items())
+            held += [Held(commit, oid, reason) for oid, reason in named if oid not in settled]
         goes += [commit] * (len(mine) > len(back))
         sending += len(mine) - len(back)
         final = [line for line in stays if line not in back]
@@ -96,7 +99,7 @@ def compare(
             mirror.write_forgets(store, there.forgets)
     first, waits = waits is None, unpublished(store, goes) if waits is None else waits
     if newly or (first and waits):
-        return compare(store, there, local, unpublished, note=note, also=also, waits=waits)
+        return compare(store, there, local, unpublished, note=note, also=also, waits=waits, quiet=quiet)
     for commit, _, blobs in large:
         if blobs:
             plan.blobs[commit] = blobs[0]
@@ -109,7 +112,7 @@ def why_held(line: bytes, asked: joining.Forgets) -> str | None:
     if joining.contested(line, asked):
         return "somebody else asks to forget it: 'gitmem review' decides"
     kinds = records.secrets(line)
-    return f"secret ({', '.join(kinds)})" if kinds else None
+    return f"secret ({', '.join(kinds)}): 'gitmem forget --purge' takes it out" if kinds else None
 
 
 def unpublished(store: Store, oids: Collection[str], *, remote: str, pushed: Iterable[str]) -> set[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 
-from gitmem import comparing, files, mirror, notes, purging, records, trash, writer
+from gitmem import comparing, files, mirror, notes, purging, records, trash, trust, writer
 from gitmem.comparing import Held, Plan
 from gitmem.errors import GitError, GitmemError, GitTimeout
 from gitmem.git import ask, network
@@ -105,9 +105,9 @@ def _sync(store: Store, remote: str, url: str, way: Way) -> Report:
     report = Report(remote, "fetched" if way.fetch_only else "nothing")
     unmoved, before, home = 0, None, home_shard(store, way.shards)
     writer.remove_stale_locks(store.place, "refs/gitmem")
+    purging.check(store, remote)
     while True:
         try:
-            purging.check(store, remote)
             if not (way.fetched and report.tries == 0):
                 network.fetch(git, remote, url)
             tip = store.tip(tracking(remote, home))
@@ -223,7 +223,7 @@ def join(store: Store, remote: str, way: Way, *, url: str | None = None) -> Join
         there = mirror.refresh(store, remote)
         while True:
             local = store.tip(records.SHARED_REF)
-            plan = comparing.compare(store, there, local, _publicity(remote, way, url))
+            plan = comparing.compare(store, there, local, _publicity(remote, way, url), quiet=trust.looked_at(store))
             new, send = _build(store, there, local, plan)
             try:
                 if new != local:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 from gitmem import files, joining, mirror, purging, quickjson, records, trash, trust, writer
@@ -140,7 +141,11 @@ def purge(store: Store, oid: str, holders: list[Holder], *, deadline: float, rem
     _forget_fetched(store)
     dropped = trash.without(store, lambda entry: _is_line(_raw(entry), oid))
     _without_waiting(store, oid)
-    purging.note(store, oid, [name for name, _ in failed] if remotes_too else [name for name, _ in remotes])
+    purging.note(store, oid, [name for name, _ in failed] if remotes_too else [])
+    for name, url in remotes:
+        if name in done:
+            with contextlib.suppress(GitmemError):
+                network.fetch(network.connected(store.git), name, url)
     writer.tidy(store.git, store.place)
     return Purged(len(holders), tuple(done), tuple(failed), dropped)
 

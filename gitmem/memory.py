@@ -24,6 +24,7 @@ class Memory(NamedTuple):
     false: list[Record]
     former: list[chain.Ancestor]
     found: list[Found]
+    private: frozenset[str]  # ids of records that never leave this clone
 
     @property
     def others(self) -> list[Record]:
@@ -38,7 +39,9 @@ def gather(store: Store, commit: str) -> Memory:
     former = list(chain.former(store, reading))
     capsule, false = trust.true_capsule(store, commit, reading.records)
     found = likeness.find(store, commit) if not former and _is_worth_a_search(store, reading) else []
-    return Memory(commit, reading, capsule, false, former, found)
+    own = [lines for _, lines in store.note_lines([commit], ref=records.PRIVATE_REF)]
+    private = frozenset(record.id for lines in own for record in records.read(lines).records)
+    return Memory(commit, reading, capsule, false, former, found, private)
 
 
 def _is_worth_a_search(store: Store, reading: records.Reading) -> bool:

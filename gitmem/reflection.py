@@ -164,7 +164,7 @@ def next_window(store: Store, head: str) -> Window:
 
     A manifest of another branch is put aside, one of this branch is taken up again.
     """
-    _change_branch(store, head)
+    settle(store, head)
     pending = read_manifest(store)
     if isinstance(pending, Manifest):
         return window.extended_window(store, pending, head)
@@ -174,31 +174,64 @@ def next_window(store: Store, head: str) -> Window:
     return window.usual_window(store, head)
 
 
-def _change_branch(store: Store, head: str) -> None:
+def settle(store: Store, head: str) -> None:
+    """Puts a manifest of another branch aside, and takes up again the one that waits for this branch. One whose commit
+    is gone stays with the history it began in, or goes: there is no branch that it could wait for."""
     pending = read_manifest(store)
-    if isinstance(pending, Manifest) and not _led_to(store, pending.head, head):
+    if isinstance(pending, Manifest) and not _belongs(store, pending, head):
         owner = _branch_of(store, pending)
-        os.makedirs(store.place.state_dir + "/reflect", exist_ok=True)
-        os.replace(manifest_path(store), waiting_path(store, owner))
-        files.replace(waiting_path(store, owner) + ".name", owner.encode("utf-8", "surrogateescape"), durable=False)
+        if owner is None:
+            files.remove(manifest_path(store))
+        else:
+            os.makedirs(store.place.state_dir + "/reflect", exist_ok=True)
+            os.replace(manifest_path(store), waiting_path(store, owner))
+            data = owner.encode("utf-8", "surrogateescape")
+            files.replace(waiting_path(store, owner) + ".name", data, durable=False)
         pending = None
-    if pending is None and os.path.isdir(store.place.state_dir + "/reflect"):
-        _take_up(store, head)
+    if os.path.isdir(store.place.state_dir + "/reflect"):
+        _take_up(store, head, free=pending is None)
 
 
-def _take_up(store: Store, head: str) -> None:
-    here = waiting_path(store, ask.branch(store.git) or "")
-    if os.path.exists(here):
-        found = manifest.parse(files.read(here, max_bytes=manifest.MAX_BYTES) or b"")
-        if isinstance(found, Manifest) and _led_to(store, found.head, head):
-            os.replace(here, manifest_path(store))
-            files.remove(here + ".name")
+def _take_up(store: Store, head: str, *, free: bool) -> None:
+    here = ask.branch(store.git) or ""
+    names = set(waiting_branches(store))
+    for name in names - set(ask.refs(store.git, "%(refname:short)", "refs/heads")):
+        files.remove(waiting_path(store, name))
+        files.remove(waiting_path(store, name) + ".name")
+    path = waiting_path(store, here)
+    if free and here in names and os.path.exists(path):
+        found = manifest.parse(files.read(path, max_bytes=manifest.MAX_BYTES) or b"")
+        if isinstance(found, Manifest) and _belongs(store, found, head):
+            os.replace(path, manifest_path(store))
+            files.remove(path + ".name")
 
 
-def _branch_of(store: Store, pending: Manifest) -> str:
-    """A branch that holds the manifest's head, for people; its id where none does any more."""
-    refs = ask.branches_with(store.git, pending.head)
-    return refs[0] if refs else pending.head[:12]
+def _belongs(store: Store, found: Manifest, head: str) -> bool:
+    """Whether a manifest is about the history of HEAD: its commit is in it, became one of it, or is gone while what
+    it began from is still there."""
+    if _led_to(store, found.head, head):
+        return True
+    began_here = found.base in ask.EMPTY_TREE.values() or ask.is_ancestor(store.git, found.base, head)
+    return began_here and _branch_of(store, found) is None
+
+
+def _branch_of(store: Store, pending: Manifest) -> str | None:
+    """A branch that holds the manifest's commit, or what it became; None where none does any more."""
+    for oid in (pending.head, *_became(store, pending.head)):
+        names = ask.branches_with(store.git, oid)
+        if names:
+            return names[0]
+    return None
+
+
+def _became(store: Store, old: str) -> list[str]:
+    """The commits that links lead to from one that may be gone; only looked for where it is on no branch."""
+    from gitmem import mirror  # a hook comes here once in a blue moon
+
+    tip = store.tip(records.SHARED_REF)
+    lines = (line for _, line in mirror.grep(store, tip, [f'"old":"{old}"'])) if tip else ()
+    found = [record for line in lines if (record := records.parse(line)) and record.kind == "link"]
+    return [str(record.fields.get("new")) for record in found if str(record.fields.get("new")).isalnum()]
 
 
 def _led_to(store: Store, old: str, head: str) -> bool:

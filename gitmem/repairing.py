@@ -34,6 +34,7 @@ class Lost(NamedTuple):
     commit: str
     records: int  # capsule excepted
     said: str
+    here: bool  # whether git still has it
 
 
 class Repaired(NamedTuple):
@@ -48,7 +49,8 @@ def repair(store: Store, *, deadline: float, dry_run: bool = False) -> Repaired:
     linked = _linked(store)
     placed = {(one.old, one.new): one for one in _by_map(store, past) if (one.old, one.new) not in linked}
     gone = _gone(past, linked | placed.keys())
-    targets, not_compared = _targets(store, gone, {new for _, new in linked} | {new for _, new in placed})
+    done = {new for _, new in linked} | {new for _, new in placed}
+    targets, not_compared = _targets(store, gone, past, done)
     for one in _by_content(store, past, set(gone), targets):
         placed.setdefault((one.old, one.new), one)
     if not dry_run:
@@ -87,9 +89,9 @@ def _by_map(store: Store, past: Known) -> Iterator[Placed]:
             yield Placed(old, new, "filter", "commit map of filter-repo")
 
 
-def _targets(store: Store, gone: list[str], done: set[str]) -> tuple[list[finding.Work], int]:
+def _targets(store: Store, gone: list[str], past: Known, done: set[str]) -> tuple[list[finding.Work], int]:
     """The commits in which lost work can be, newest first: not older than it, and not known to come from elsewhere."""
-    oldest = min((int(at) for at in _times(store, gone)), default=None)
+    oldest = min((*_times(store, gone), *(branch.at for branch in past.branches)), default=None)
     if oldest is None:
         return [], 0
     since = f"--since={oldest - finding.SLACK_SECONDS}"
@@ -172,4 +174,5 @@ def _lost(store: Store, left: list[str]) -> Iterator[Lost]:
         found = records.read(lines).records
         capsule = records.capsule_of(oid, found)
         others = sum(record.kind not in ("capsule", "link", "branch", "made") for record in found)
-        yield Lost(oid, others, str(capsule.fields.get("a", "")) if capsule else "")
+        said = str(capsule.fields.get("a", "")) if capsule else ""
+        yield Lost(oid, others, said, store.commit_header(oid) is not None)

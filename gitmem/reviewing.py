@@ -38,7 +38,7 @@ class Looked(NamedTuple):
 
 
 def read_looked(store: Store) -> Looked:
-    found = files.read_object(_path(store))
+    found = files.read_object(trust.looked_path(store))
     tip, ids = found.get("tip"), found.get("ids")
     return Looked(
         tip if isinstance(tip, str) else None, tuple(str(oid) for oid in ids) if isinstance(ids, list) else ()
@@ -46,11 +46,7 @@ def read_looked(store: Store) -> Looked:
 
 
 def _write_looked(store: Store, looked: Looked) -> None:
-    files.replace(_path(store), records.canonical({"tip": looked.tip, "ids": list(looked.ids[-MAX_KEPT:])}))
-
-
-def _path(store: Store) -> str:
-    return store.place.common_state_dir + "/reviewed.json"
+    files.replace(trust.looked_path(store), records.canonical({"tip": looked.tip, "ids": list(looked.ids[-MAX_KEPT:])}))
 
 
 def items(store: Store) -> list[Item]:
@@ -64,9 +60,10 @@ def items(store: Store) -> list[Item]:
     found: list[Item] = []
     for commit, had, has in mirror.differing(store, since, tip):
         whole = joining.merged(asked, joining.forgets(has))
+        hidden = {record.id for record in records.read(has).hidden} - whole.keys()
         for line in set(has) - set(had):
             record = records.parse(line)
-            if record is not None and record.id not in looked.ids:
+            if record is not None and record.id not in looked.ids and record.id not in hidden:
                 found += _look(store, commit, record, mine, team, whole)
     order = {"foreign": 0, "team": 1, "mine": 2}
     return sorted(found, key=lambda one: (order[one.trust], one.author, int(one.record.fields["at"]), one.record.id))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from gitmem import files, hooksetup, records, reflection
+from gitmem import files, hooksetup, purging, records, reflection
 from gitmem.errors import GitmemError
 from gitmem.git import ask
 from gitmem.values import NamedTuple
@@ -106,6 +106,10 @@ def problems(
         )
     found += [(f"config.toml: {warning}", "mend '.gitmem/config.toml'") for warning in settings_warnings]
     found += due_problems(store)
+    found += [
+        (f"rec-{oid} is not purged from {', '.join(names)} yet", f"run 'gitmem forget --purge rec-{oid}' again")
+        for oid, names in purging.unfinished(store).items()
+    ]
     found += _stale_locks(store)
     try:
         ask.committer(store.git)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitmem import records
+from gitmem import files, records
 from gitmem.capsule import capsule
 from gitmem.errors import GitmemError
 from gitmem.git import ask
@@ -45,6 +45,17 @@ def level(record: Record, mine: str | None, team: Mapping[str, str]) -> str:
     if w and w == mine:
         return "mine"
     return "team" if w in team or record.kind in UNSIGNED else "foreign"
+
+
+def looked_path(store: Store) -> str:
+    """Where this clone notes what a person has looked at."""
+    return store.place.common_state_dir + "/reviewed.json"
+
+
+def looked_at(store: Store) -> frozenset[str]:
+    """Ids of the records that a person here has kept or dropped."""
+    ids = files.read_object(looked_path(store)).get("ids")
+    return frozenset(str(oid) for oid in ids) if isinstance(ids, list) else frozenset()
 
 
 def honest(store: Store, record: Record) -> bool | None:

@@ -833,3 +833,36 @@ def test_the_schemas_fit_manifest_and_configuration(book: Repo) -> None:
     jsonschema.validate(tomllib.loads(text), schema)
     book.write({".gitmem/config.toml": text})
     assert [] == [p for p in book.document("status")["problems"] if "config.toml" in p["what"]]
+
+
+def waiting(repo: Repo) -> list[str]:
+    found: list[str] = repo.document("reflect")["waiting_branches"]
+    return found
+
+
+def test_a_reflection_goes_on_when_its_commit_is_amended_and_ends_when_it_is_closed(book: Repo) -> None:
+    route(book)
+    base = (due(book) or {})["base"]
+    book.git("commit", "-q", "--amend", "-m", "feat(api): list posts, newest first")
+    assert (base, book.head()) == ((due(book) or {})["base"], (due(book) or {})["head"])
+    book.gitmem("reflect-commit", "--no-change", "--reason", "looked")
+    assert (None, []) == (due(book), waiting(book))
+    book.gitmem("status", "--strict")
+
+
+def test_a_reflection_is_shown_and_closed_on_its_own_branch_only(book: Repo) -> None:
+    book.git("checkout", "-q", "-b", "feat")
+    route(book)
+    book.git("checkout", "-q", "main")
+    assert (None, ["feat"]) == (due(book), waiting(book))
+    assert ["manifest_missing"] == codes(book, "--no-change", "--reason", "wrong place")
+    book.git("checkout", "-q", "feat")
+    assert (due(book) or {})["head"] == book.head()
+    book.git("checkout", "-q", "main")
+    book.commit("docs: meanwhile", {"NOTES.md": "x\n"})
+    book.git("rebase", "-q", "main", "feat")
+    assert due(book) is not None
+    book.git("checkout", "-q", "main")
+    assert ["feat"] == waiting(book)
+    book.git("branch", "-q", "-D", "feat")
+    assert (None, []) == (due(book), waiting(book))

@@ -466,7 +466,13 @@ def test_a_secret_is_held_back_whoever_wrote_it_and_everything_else_goes(ready: 
     line = leak(ready)
     say(ready, "harmless")
     report = ready.document("sync")
-    assert [{"commit": ready.head(), "id": id_of(line), "reason": "secret (github-token)"}] == report["held"]
+    assert [
+        {
+            "commit": ready.head(),
+            "id": id_of(line),
+            "reason": "secret (github-token): 'gitmem forget --purge' takes it out",
+        }
+    ] == report["held"]
     assert ("sent", 2) == (report["outcome"], report["sent"])
     assert not any(SECRET in row for row in lines_on(hub))
     assert any(SECRET in row for row in lines_on(ready))  # nothing of the user's is lost
@@ -680,11 +686,11 @@ def test_status_says_what_the_remote_lacks(ready: Repo, hub: Repo) -> None:
     def row() -> str:
         return next(line for line in ready.say("status").splitlines() if line.startswith("sync"))
 
-    assert "sync       ask, never with origin: 'gitmem sync'" == row()
+    assert "sync       gitmem.sync ask; never with origin: 'gitmem sync'" == row()
     ready.gitmem("sync")
-    assert "sync       ask, origin has all notes" == row()
+    assert "sync       gitmem.sync ask; origin has all notes" == row()
     say(ready, "more")
-    assert "sync       ask, origin lacks 1 note, or has another state of them" == row()
+    assert "sync       gitmem.sync ask; origin lacks 1 note, or has another state of them" == row()
     assert {"setting": "ask", "remote": "origin", "unsent_notes": 1} == ready.document("status")["sync"]
 
 

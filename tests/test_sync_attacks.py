@@ -341,3 +341,77 @@ def test_a_clone_of_ours_can_be_the_server_of_shards(ready: Repo, hub: Repo) -> 
     assert any(ref.startswith("refs/gitmem/s/") for ref in hub.git("for-each-ref", "--format=%(refname)").split())
     ready.gitmem("add", "event", "mine alone", "--private")
     assert "private" not in ready.git("ls-remote", str(ready.path))
+
+
+def test_what_was_purged_is_said_to_be_gone(ready: Repo) -> None:
+    oid = say(ready, "hush")
+    purge(ready, oid[4:])
+    for command in (["show", oid], ["forget", oid]):
+        assert f"gitmem: {oid} was purged\n".encode() in ready.gitmem(*command, ok=(1,)).stderr
+    assert f"not done: purged {oid} in 0 notes" in ready.say("forget", "--purge", "--dry-run", oid)
+
+
+def test_an_unfinished_purge_is_a_problem_until_it_is_done(ready: Repo, hub: Repo) -> None:
+    oid = say(ready, "hush")
+    ready.gitmem("sync")
+    hook = hub.path / "hooks/pre-receive"
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    purge(ready, oid[4:], ok=1)
+    problem = {"what": f"{oid} is not purged from origin yet", "hint": f"run 'gitmem forget --purge {oid}' again"}
+    assert problem in ready.document("status")["problems"]
+    done = ready.gitmem("sync", ok=(1,))
+    assert f"gitmem: {oid} is not purged from 'origin' yet\nhint: run 'gitmem forget --purge".encode() in done.stderr
+    hook.unlink()
+    purge(ready, oid[4:])
+    ready.gitmem("sync")
+    assert "sync       gitmem.sync ask; origin has all notes" in ready.say("status")
+
+
+def test_a_note_of_a_commit_that_is_not_here_can_be_read(ready: Repo, hub: Repo) -> None:
+    other = clone(hub, "other")
+    other.git("checkout", "-q", "-b", "topic")
+    oid = other.commit("feat: elsewhere", {"e": "1"})
+    say(other, "decided elsewhere")
+    other.git("push", "-q", "origin", "topic")
+    other.gitmem("sync")
+    ready.gitmem("sync")
+    assert "(not in this clone: perhaps on a branch that was not fetched)" in ready.say("repair")
+    for name in (oid, oid[:10]):
+        assert "decided elsewhere" in ready.say("show", name)
+    assert b"names no commit of this repository" in ready.gitmem("show", "0000000", ok=(1,)).stderr
+
+
+def test_log_tells_what_was_said_of_the_commits_before_a_squash(ready: Repo, hub: Repo) -> None:
+    from tests.test_finding import branch_of, server_squash
+
+    branch_of(ready, 2)
+    server_squash(hub, touched="base.txt")
+    ready.git("checkout", "-q", "main")
+    ready.git("pull", "-q", "--ff-only")  # the topic is still known here
+    ready.gitmem("repair")
+    [row] = ready.document("log", "--kind", "decision")
+    assert [["decision", "decided 0"], ["decision", "decided 1"]] == sorted(row["texts"])
+
+
+def test_private_records_are_marked(ready: Repo) -> None:
+    assert ready.say("add", "event", "mine", "--private").startswith("added private event rec-")
+    shown = ready.say("show")
+    assert " (private)\n    mine" in shown
+    assert 1 == shown.count("(private)")
+
+
+def test_what_a_person_has_dealt_with_is_not_named_again(ready: Repo, hub: Repo) -> None:
+    line = leak(ready)
+    assert 1 == len(ready.document("sync")["held"])
+    ready.gitmem("forget", f"rec-{id_of(line)}")
+    assert [] == ready.document("sync")["held"]
+    other = clone(hub, "other", mail="eve@example.com")
+    oid = say(other, "theirs")
+    other.gitmem("sync")
+    ready.gitmem("sync")
+    other.gitmem("forget", oid)
+    other.gitmem("sync")
+    ready.gitmem("sync")
+    assert [] == [one for one in ready.document("review")["items"] if one["record"].get("text") == "theirs"]
+    assert not any(SECRET in row for row in lines_on(hub))

@@ -45,7 +45,7 @@ def run(args: Namespace) -> int:
         )
     else:
         verb = "would add" if args.dry_run else "added" if added else "already there:"
-        output.say(f"{verb} {args.kind} rec-{name} on {commit[:12]}")
+        output.say(f"{verb} {'private ' * args.private}{args.kind} rec-{name} on {commit[:12]}")
     return 0
 
 

@@ -6,7 +6,7 @@ import time
 
 from gitmem import forgetting, output
 from gitmem.approval import ask_person
-from gitmem.errors import GitmemError
+from gitmem.errors import BadRevision, GitmemError
 from gitmem.opening import open_store
 from gitmem.output import counted
 
@@ -23,6 +23,9 @@ def run(args: Namespace) -> int:
     store = open_store(args.repo)
     store.require_enabled()
     found = [forgetting.find(store, wanted) for wanted in args.ids]  # all are there before one goes
+    gone = next((oid for oid, holders in found if not holders), None)
+    if gone is not None and not args.purge:
+        raise BadRevision(f"rec-{gone} was purged", "nothing of it is left in this clone")
     said = []
     for oid, holders in found:
         purged = None
@@ -44,14 +47,17 @@ def run(args: Namespace) -> int:
         output.say_json({"dry_run": args.dry_run, "forgotten": rows})
     else:
         for oid, count, purged in said:
-            verb = "would forget" if args.dry_run else "purged" if purged else "forgot"
-            output.say(f"{verb} rec-{oid} in {counted(count, 'note')}")
+            verb = "purged" if args.purge else "forgot"
+            verb = f"not done: {verb}" if args.dry_run else verb
+            where = " and the notes' history, here and on the remotes" if args.purge else ""
+            output.say(f"{verb} rec-{oid} in {counted(count, 'note')}{where}")
             if purged:
                 _explain(purged)
     failed = [pair for _, _, purged in said if purged for pair in purged.failed]
     if failed:
         raise GitmemError(
-            f"'{failed[0][0]}' did not take the purged notes: {failed[0][1]}", "what was pushed there is still there"
+            f"'{failed[0][0]}' did not take the purged notes: {failed[0][1]}",
+            "run the same again; until then nothing is synced with it",
         )
     return 0
 

@@ -60,7 +60,7 @@ def _share(args: Namespace, store: Store) -> list[hooksetup.Step]:
             output.tell(f"gitmem: the notes of '{remote}' cannot be had now: {report.said}")
             output.tell("hint: 'gitmem sync' fetches them later")
         elif report.received:
-            steps.append(hooksetup.Step(f"{output.counted(report.received, 'record')} of others fetched", remote))
+            steps.append(hooksetup.Step(f"notes of {output.counted(report.received, 'commit')} fetched", remote))
     return steps
 
 
@@ -80,7 +80,7 @@ def _drafted(pages: list[str]) -> list[hooksetup.Step]:
 
 
 def _enable(store: Store, dry_run: bool) -> list[hooksetup.Step]:
-    steps = [hooksetup.Step("gitmem switched on in this clone", "gitmem.enabled")]
+    steps = [] if store.enabled else [hooksetup.Step("gitmem switched on in this clone", "gitmem.enabled")]
     there = ask.local_config(store.git, r"^transfer\.hiderefs$").get("transfer.hiderefs", [])
     hide = [pattern for pattern in network.HIDDEN if pattern not in there]
     if hide:

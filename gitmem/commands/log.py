@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gitmem import output, records, trust
+from gitmem import chain, output, records, trust
 from gitmem.git import ask
 from gitmem.opening import open_store
 from gitmem.store import Store
@@ -64,10 +64,18 @@ def _rows(store: Store, args: Namespace) -> Iterator[dict[str, Any]]:
         for oid, lines in store.note_lines(group):
             reading = records.read([*lines, *private[oid]])
             capsule = records.capsule_of(oid, _honest(store, oid, reading.records))
-            kinds = sorted({record.kind for record in reading.records})
+            told = [*reading.records, *_carried_on(store, reading)]
+            kinds = sorted({record.kind for record in told})
             if _matches(args, capsule.fields if capsule else None, kinds):
-                texts = [[r.kind, str(r.fields["text"])] for r in reading.records if r.fields.get("text")]
+                said = dict.fromkeys((r.kind, str(r.fields["text"])) for r in told if r.fields.get("text"))
+                texts = [list(pair) for pair in said]
                 yield {"commit": oid, "capsule": capsule.fields if capsule else None, "kinds": kinds, "texts": texts}
+
+
+def _carried_on(store: Store, reading: records.Reading) -> list[records.Record]:
+    """What was said of the commits that this one was made from, where no hook could carry it over."""
+    former = [one for one in chain.former(store, reading) if one.operation != "revert"]
+    return [r for one in former for r in one.reading.records if r.kind in ("decision", "devlog", "event")]
 
 
 def _honest(store: Store, oid: str, found: Sequence[records.Record]) -> list[records.Record]:

@@ -7,6 +7,7 @@ import time
 from gitmem import output, reflection
 from gitmem.errors import GitError, Unreadable
 from gitmem.excerpts import excerpts
+from gitmem.git import ask
 from gitmem.git.run import decode
 from gitmem.manifest import Manifest
 from gitmem.opening import open_store
@@ -30,6 +31,10 @@ ABOUT = {
 
 def run(args: Namespace) -> int:
     store = open_store(args.repo)
+    head = ask.head_commit(store.git)
+    if head is not None and store.enabled:
+        with reflection.reflect_lock(store, 2.0):
+            reflection.settle(store, head)
     due = reflection.read_manifest(store)
     branches = reflection.waiting_branches(store)
     if isinstance(due, str):

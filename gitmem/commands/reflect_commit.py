@@ -30,9 +30,10 @@ def run(args: Namespace) -> int:
         raise UsageError("'--skip' and '--no-change' need '--reason TEXT'")
     store = open_store(args.repo, enabled=True)
     accepting.refuse_links(store)
-    accepting.head_commit(store)
+    head = accepting.head_commit(store)
     given_text = _input(args)
     with reflection.reflect_lock(store, 10.0):
+        reflection.settle(store, head)
         due = reflection.read_manifest(store)
         if not isinstance(due, Manifest):
             code = due or "manifest_missing"

@@ -33,6 +33,7 @@ def run(args: Namespace) -> int:
     told = [lost for lost in done.lost if lost.records]
     for lost in told[:SHOWN]:
         text = f"{output.one_line(lost.said)} [{output.counted(lost.records, 'record')}]"
+        text += "" if lost.here else " (not in this clone: perhaps on a branch that was not fetched)"
         output.say(f"lost and found: {lost.commit[:12]} {text}")
     placed = output.counted(len(done.placed), "commit")
     output.say(f"{placed} placed, {len(done.lost)} lost and found, {len(told)} of them with more than a capsule")

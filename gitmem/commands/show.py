@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitmem import forgetting, memory, output, records, trust
 from gitmem.capsule import flat
+from gitmem.errors import BadRevision
 from gitmem.git import ask
 from gitmem.opening import open_store
 from gitmem.store import Store
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 HIDDEN_FIELDS = ("a", "added", "at", "client", "commit", "files", "id", "kind", "removed", "summary", "text", "v", "w")
 ORDER = ("type", "scope", "breaking", "why", "domains", "signals", "symbols", "paths", "tests", "refs", "reverts")
 WIDTH = 116
+MIN_ABBREVIATION = 7
 QUIET = ("branch", "capsule", "link", "made", "retract")
 
 
@@ -27,7 +29,7 @@ def run(args: Namespace) -> int:
     store = open_store(args.repo)
     if args.rev.startswith("rec-"):
         return _show_record(args, store, args.rev.removeprefix("rec-"))
-    commit = ask.resolve_commit(store.git, args.rev)
+    commit = _commit(store, args.rev)
     reading = store.reading(commit)
     if args.raw:
         for record in (*reading.records, *reading.hidden):
@@ -50,6 +52,19 @@ def run(args: Namespace) -> int:
     else:
         _print(store, known)
     return 0
+
+
+def _commit(store: Store, rev: str) -> str:
+    """The commit that a user named; also one that is no longer, or not yet, in this clone but has a note."""
+    try:
+        return ask.resolve_commit(store.git, rev)
+    except BadRevision:
+        if len(rev) < MIN_ABBREVIATION or not set(rev) <= records.HEX:
+            raise
+        found = [oid for oid in store.blobs() if oid.startswith(rev)]
+        if len(found) != 1:
+            raise
+        return found[0]
 
 
 def _document(store: Store, known: Memory) -> dict[str, Any]:
@@ -80,13 +95,14 @@ def _found(store: Store, one: Found) -> dict[str, Any]:
 def _print(store: Store, known: Memory) -> None:
     output.say(f"commit {known.commit}")
     if known.capsule is None:
-        output.say("no capsule; 'gitmem backfill' writes those that are missing")
+        output.say("no capsule here; 'gitmem sync' fetches what others wrote, 'gitmem backfill' makes what is missing")
     else:
         _print_record(known.capsule)
     shown = [record for record in known.others if record.kind not in ("link", "branch", "retract")]
     mine, team = (trust.me(store), trust.people(store)) if shown else (None, {})
     for record in shown:
-        _print_record(record, " (foreign: by nobody of this history)" * (trust.level(record, mine, team) == "foreign"))
+        foreign = " (foreign: by nobody of this history)" * (trust.level(record, mine, team) == "foreign")
+        _print_record(record, foreign + " (private)" * (record.id in known.private))
     for record in known.false:
         output.say(f"\nforeign capsule rec-{record.id}: it says something else than the commit does")
     if known.reading.unreadable:
@@ -146,7 +162,9 @@ def _one_line(value: Any) -> str:
 
 def _show_record(args: Namespace, store: Store, wanted: str) -> int:
     """The record of an id, or of a beginning of one that only one record has."""
-    _, holders = forgetting.find(store, wanted)
+    oid, holders = forgetting.find(store, wanted)
+    if not holders:
+        raise BadRevision(f"rec-{oid} was purged", "nothing of it is left in this clone")
     record = records.parse(holders[0].line)
     if record is None:
         output.say(holders[0].line.decode("utf-8", "replace"))

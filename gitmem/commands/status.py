@@ -82,9 +82,11 @@ def _print(found: dict[str, Any]) -> None:
     running = [event for event, runs in hooks.items() if runs]
     recent = f"{capsules['with_capsule']} of the last {capsules['recent_commits']} commits"
     output.say(f"capsules   {recent}; {capsules['notes']} notes in all")
-    output.say(f"hooks      {len(running)} of {len(hooks)} run, {found['hook_mode']}, mode {found['mode']}")
+    output.say(
+        f"hooks      {len(running)} of {len(hooks)} run; hook.mode {found['hook_mode']}, gitmem.mode {found['mode']}"
+    )
     output.say(f"waiting    {found['waiting']} records")
-    output.say(f"sync       {found['sync']['setting']}, {_sync_line(found['sync'])}")
+    output.say(f"sync       gitmem.sync {found['sync']['setting']}; {_sync_line(found['sync'])}")
     for failure in found["failures"][:1]:
         when = output.age(time.time() - int(failure.get("at", 0)))
         output.say(f"failure    {when}: {failure.get('where')}: {failure.get('error')}")
