@@ -69,12 +69,14 @@ class Way(NamedTuple):
     everything: bool = False
 
 
-def sync(store: Store, remote: str, way: Way, *, url: str | None = None) -> Report:
+def sync(
+    store: Store, remote: str, way: Way, *, url: str | None = None, places: list[tuple[str, str]] | None = None
+) -> Report:
     """Fetches, joins and pushes until the remote holds what it lacks. Never raises for what the other side refuses.
 
-    url: only that place of a remote that has several.
+    url: only that place of a remote that has several. places: of the remote, when the caller has asked already.
     """
-    places = network.places(store.git, remote) if network.safe_name(remote) else []
+    places = places or (network.places(store.git, remote) if network.safe_name(remote) else [])
     if not places:
         raise GitmemError(f"there is no remote '{remote}'", "'git remote -v' lists them")
     if len(places) > 1 and url in [place for _, place in places]:
@@ -127,7 +129,7 @@ def _sync(store: Store, remote: str, url: str, way: Way) -> Report:
             )
             return report._replace(outcome="refused", said=said)
         finally:
-            writer.tidy(store.git, store.place)
+            writer.tidy(store.git, store.objects, store.place)
         if outcome is None or outcome.done:
             return report._replace(outcome="sent", sent=plan.sending)
         # not moved by anybody, and refused again: that is a decision of the other side, not a race
@@ -280,6 +282,6 @@ def fold(store: Store, remote: str, way: Way) -> Report:
         outcomes = network.push(git, url, [Update(ref, "", lease) for ref, lease in shards.items()])
         network.fetch(git, name, url)
         join(store, name, way, url=url)
-    writer.tidy(store.git, store.place)
+    writer.tidy(store.git, store.objects, store.place)
     failed = [one for one in outcomes if not one.done]
     return report._replace(outcome="refused" if failed else "sent", said=failed[0].said if failed else None)

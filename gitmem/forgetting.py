@@ -146,7 +146,7 @@ def purge(store: Store, oid: str, holders: list[Holder], *, deadline: float, rem
         if name in done:
             with contextlib.suppress(GitmemError):
                 network.fetch(network.connected(store.git), name, url)
-    writer.tidy(store.git, store.place)
+    writer.tidy(store.git, store.objects, store.place)
     return Purged(len(holders), tuple(done), tuple(failed), dropped)
 
 

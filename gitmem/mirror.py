@@ -57,8 +57,9 @@ def refresh(store: Store, remote: str) -> Mirror:
 
 def _check_notes(store: Store, remote: str, ref: str, tip: str) -> None:
     """Refuses a ref of the other side that holds something else: a push would add to it."""
-    names = decode(store.git.run("ls-tree", "-z", "--name-only", "--full-tree", tip, ok=(0, 128)).out).split("\0")[:-1]
     digits = store.place.hex_digits
+    tree = store.objects.get(f"{tip}^{{tree}}")
+    names = [entry.name for entry in notes.parse_tree(tree.data, digits)] if tree and tree.kind == "tree" else []
     if names and not any(notes.is_hex(name, 2) or notes.is_hex(name, digits) for name in names):
         raise GitError(
             f"'{ref}' of '{remote}' holds no notes", "somebody keeps something else there; look before you sync"

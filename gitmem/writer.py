@@ -201,11 +201,11 @@ def move(git: Git, place: Place, ref: str, new: str | None, old: str | None) -> 
     rejoin.remember(place, ref, new)
 
 
-def tidy(git: Git, place: Place) -> None:
+def tidy(git: Git, objects: Objects, place: Place) -> None:
     """Lets go of what was built and has found its place."""
     with contextlib.suppress(GitmemError):  # no time is left: the next one does it
         _remove_stale_lock(f"{place.common_dir}/{JOINING}.lock")
-        if ask.exact_ref(git, JOINING):
+        if objects.get(JOINING) is not None:
             git.run("update-ref", "-d", JOINING)
 
 

@@ -40,13 +40,14 @@ def _names_notes(rows: Sequence[str]) -> bool:
 def _share(store: Store, settings: Settings, remote: Sequence[str], rows: Sequence[str], deadline: float) -> None:
     """Sends the notes along, in the time that is left. Says in one line when that did not work, and why."""
     name = remote[0]
-    if name not in network.remotes(store.git):
-        return  # a push to a bare address
     store.use_deadline(deadline)
+    places = network.places(store.git, name) if network.safe_name(name) else []
+    if not places:
+        return  # a push to a bare address
     known = store.tip(network.tracking(name, exchange.home_shard(store, settings.shards))) is not None
     pushed = tuple(oid for row in rows for oid in row.split(" ")[1:2] if oid.strip("0"))
     way = exchange.Way(deadline, shards=settings.shards, fetched=known, tries=exchange.TRIES, pushed=pushed)
-    report = exchange.sync(store, name, way, url=remote[1] if len(remote) > 1 else None)
+    report = exchange.sync(store, name, way, url=remote[1] if len(remote) > 1 else None, places=places)
     if report.outcome in ("refused", "busy"):
         sys.stderr.write(f"gitmem: the notes were not sent to '{name}': {report.said}; they go with the next push\n")
     if report.held:

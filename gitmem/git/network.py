@@ -101,6 +101,8 @@ def places(git: Git, remote: str) -> list[tuple[str, str]]:
     One place, and fetched from there: the remote by its name, with all its settings. Raises nothing: an unknown
     remote has no places.
     """
+    if _is_plain(git, remote):
+        return [(remote, remote)]
     fetched, pushed = (
         decode(git.run("remote", "get-url", *options, "--", remote, ok=(0, 2, 128)).out).split("\n")[:-1]
         for options in ((), ("--push", "--all"))
@@ -108,6 +110,16 @@ def places(git: Git, remote: str) -> list[tuple[str, str]]:
     if pushed == fetched:
         return [(remote, remote)] if pushed else []
     return [(remote if n == 0 else f"{remote}+{short_hash(url, 8)}", url) for n, url in enumerate(pushed)]
+
+
+def _is_plain(git: Git, remote: str) -> bool:
+    """Whether a remote has one address that nothing bends for pushes: one question where get-url would take two."""
+    pattern = r"^(remote\..*\.(url|pushurl)|url\..*\.pushinsteadof)$"
+    out = decode(git.run("config", "-z", "--get-regexp", pattern, ok=(0, 1)).out)
+    keys = [entry.partition("\n")[0] for entry in out.split("\0")[:-1]]
+    bent = any(key.startswith("url.") for key in keys)
+    mine = [key for key in keys if key in (f"remote.{remote}.url", f"remote.{remote}.pushurl")]
+    return mine == [f"remote.{remote}.url"] and not bent
 
 
 def heads(git: Git, url: str) -> list[str]:
