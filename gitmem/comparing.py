@@ -121,12 +121,15 @@ def unpublished(store: Store, oids: Collection[str], *, remote: str, pushed: Ite
 
     pushed: commits that are on their way there.
     """
-    listed = list(oids)
+    going = set(pushed)
+    listed = [oid for oid in oids if oid not in going]
+    if not listed:
+        return set()
     here = [oid for oid, found in zip(listed, store.objects.get_all(listed), strict=True) if found]
     if not here:
         missing: set[str] = set(listed)
     else:
-        known = [*pushed, f"--remotes={remote}"]
+        known = [*sorted(going), f"--remotes={remote}"]
         missing = {oid for oid, _ in ask.commits(store.git, "--not", *known, stdin=here)} & set(here)
         missing |= set(listed) - set(here)
     lost = _without_branch(store, missing & set(here)) | (missing - set(here))

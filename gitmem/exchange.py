@@ -207,13 +207,12 @@ def _publicity(remote: str, way: Way, url: str | None) -> comparing.Unpublished:
         return comparing.everything_is_public
 
     def unpublished(store: Store, oids: Collection[str]) -> set[str]:
-        pushed = list(way.pushed)
-        kept = ask.has_refs(store.git, f"refs/remotes/{remote}/")
-        if oids and url is not None and not kept:
-            git = network.connected(store.git)
-            tips = network.heads(git, url)
-            pushed += [oid for oid, found in zip(tips, store.objects.get_all(tips), strict=True) if found]
-        return comparing.unpublished(store, oids, remote=remote, pushed=pushed)
+        missing = comparing.unpublished(store, oids, remote=remote, pushed=way.pushed)
+        if not missing or url is None or ask.has_refs(store.git, f"refs/remotes/{remote}/"):
+            return missing
+        tips = network.heads(network.connected(store.git), url)  # this clone keeps none of them
+        here = [oid for oid, found in zip(tips, store.objects.get_all(tips), strict=True) if found]
+        return comparing.unpublished(store, oids, remote=remote, pushed=[*way.pushed, *here])
 
     return unpublished
 
@@ -229,7 +228,7 @@ def join(store: Store, remote: str, way: Way, *, url: str | None = None) -> Join
             new, send = _build(store, there, local, plan)
             try:
                 if new != local:
-                    writer.move(store.git, store.place, records.SHARED_REF, new, local)
+                    writer.move(store.git, store.objects, store.place, records.SHARED_REF, new, local)
             except GitError:
                 if store.tip(records.SHARED_REF) == local or time.monotonic() > way.deadline:
                     raise

@@ -97,7 +97,7 @@ def _take_out(
             return
         commits = {one.commit for one in holders if one.ref == ref}
         new = _without(store, tip, oid, commits, orphan=orphan, shared=ref == records.SHARED_REF, at=at)
-        writer.move(store.git, store.place, ref, new, tip)
+        writer.move(store.git, store.objects, store.place, ref, new, tip)
 
 
 def _without(store: Store, tip: str, oid: str, commits: set[str], *, orphan: bool, shared: bool, at: int) -> str | None:

@@ -190,13 +190,13 @@ def build(
         raise
 
 
-def move(git: Git, place: Place, ref: str, new: str | None, old: str | None) -> None:
+def move(git: Git, objects: Objects, place: Place, ref: str, new: str | None, old: str | None) -> None:
     """Points a ref from one commit to another. Raises GitError when somebody else was faster."""
     zero = "0" * place.hex_digits
     for name in (ref, JOINING):
         _remove_stale_lock(f"{place.common_dir}/{name}.lock")
     rows = [f"update {ref} {new} {old or zero}"] if new else [f"delete {ref} {old}"] if old else []
-    rows += [f"delete {JOINING}"] if ask.exact_ref(git, JOINING) else []
+    rows += [f"delete {JOINING}"] if objects.get(JOINING) is not None else []
     git.run("update-ref", "--stdin", stdin=encode("".join(row + "\n" for row in rows)))
     rejoin.remember(place, ref, new)
 

@@ -227,7 +227,9 @@ def test_never_is_never(ready: Repo, hub: Repo) -> None:
 
 def test_remotes_within_each_others_names_are_told_apart(ready: Repo, hub: Repo, tmp_path: Path) -> None:
     ready.git("remote", "rename", "origin", "o")
-    second = ready.add_remote(tmp_path / "second.git", "o/s")
+    second = Repo.create(tmp_path / "second.git", "--bare")
+    if ready.run("git", "remote", "add", "o/s", str(second.path), ok=None).returncode:
+        pytest.skip("this git takes no remote's name within another's")
     ready.git("push", "-q", "o/s", "main")
     ready.gitmem("sync", "o")
     say(ready, "both")

@@ -27,9 +27,10 @@ def before_push(
 ) -> None:
     """rows: `local-ref local-oid remote-ref remote-oid`; remote: its name, if any."""
     begun = time.monotonic()
-    _prepare(store, settings, remote, rows, deadline=deadline)
+    going = _prepare(store, settings, remote, rows, deadline=deadline)
     if remote and store.setting("gitmem.sync") == "auto" and not _names_notes(rows) and not ancestry.is_dry_run():
-        _share(store, settings, remote, rows, begun + exchange.HOOK_SECONDS)
+        tips = {oid for row in rows for oid in row.split(" ")[1:2] if oid.strip("0")}
+        _share(store, settings, remote, tuple(tips | going), begun + exchange.HOOK_SECONDS)
 
 
 def _names_notes(rows: Sequence[str]) -> bool:
@@ -37,7 +38,7 @@ def _names_notes(rows: Sequence[str]) -> bool:
     return any(word == network.NOTES or word.startswith(network.SHARDS) for row in rows for word in row.split(" ")[2:3])
 
 
-def _share(store: Store, settings: Settings, remote: Sequence[str], rows: Sequence[str], deadline: float) -> None:
+def _share(store: Store, settings: Settings, remote: Sequence[str], pushed: tuple[str, ...], deadline: float) -> None:
     """Sends the notes along, in the time that is left. Says in one line when that did not work, and why."""
     name = remote[0]
     store.use_deadline(deadline)
@@ -45,7 +46,6 @@ def _share(store: Store, settings: Settings, remote: Sequence[str], rows: Sequen
     if not places:
         return  # a push to a bare address
     known = store.tip(network.tracking(name, exchange.home_shard(store, settings.shards))) is not None
-    pushed = tuple(oid for row in rows for oid in row.split(" ")[1:2] if oid.strip("0"))
     way = exchange.Way(deadline, shards=settings.shards, fetched=known, tries=exchange.TRIES, pushed=pushed)
     report = exchange.sync(store, name, way, url=remote[1] if len(remote) > 1 else None, places=places)
     if report.outcome in ("refused", "busy"):
@@ -54,7 +54,11 @@ def _share(store: Store, settings: Settings, remote: Sequence[str], rows: Sequen
         sys.stderr.write(f"gitmem: {len(report.held)} records held back: 'gitmem sync' names them\n")
 
 
-def _prepare(store: Store, settings: Settings, remote: Sequence[str], rows: Sequence[str], *, deadline: float) -> None:
+def _prepare(
+    store: Store, settings: Settings, remote: Sequence[str], rows: Sequence[str], *, deadline: float
+) -> set[str]:
+    """Writes what is missing; the commits that go to the remote, as far as they were looked at."""
+    going: set[str] = set()
     pushed = [words for row in rows if len(words := row.split(" ")) == 4]
     try:
         annotate.deliver(store, settings, deadline=deadline)
@@ -62,23 +66,25 @@ def _prepare(store: Store, settings: Settings, remote: Sequence[str], rows: Sequ
         pass  # another run delivers it
     for _, oid, target, _ in pushed:
         if target.startswith("refs/heads/") and set(oid) != {"0"}:
-            _annotate_branch(store, settings, oid, target, remote=(remote or ["origin"])[0], deadline=deadline)
+            going |= _annotate_branch(store, settings, oid, target, remote=(remote or ["origin"])[0], deadline=deadline)
+    return going
 
 
 def _annotate_branch(
     store: Store, settings: Settings, head: str, target: str, *, remote: str, deadline: float
-) -> None:  # fmt: skip
+) -> set[str]:  # fmt: skip
     known = f"--remotes={remote}"
     wanted = ask.commits(store.git, f"--max-count={annotate.MAX_FILL}", head, "--not", known)
     annotate.fill(store, wanted, settings, deadline=deadline)
     trunk = _trunk(store, remote)
     if trunk is None or target == "refs/heads/" + trunk.rsplit("/", 1)[1]:
-        return  # what is pushed to the trunk itself stays there as it is: nothing to recognise later
+        return {oid for oid, _ in wanted}  # what is pushed to the trunk stays as it is: nothing to recognise later
     base = ask.merge_base(store.git, trunk, head)
     if base is not None and base != head:
         annotate.write_or_defer(
             store, {head: [branch_line(store, base, head)]}, subject="branch as it was pushed", deadline=deadline
         )
+    return {oid for oid, _ in wanted}
 
 
 def _trunk(store: Store, remote: str) -> str | None:
