@@ -48,10 +48,11 @@ def refresh(store: Store, remote: str) -> Mirror:
     """What was fetched last. Shards are joined into one commit, each from where it was joined last. Holds the lock."""
     whole = store.tip(tracking(remote, NOTES))
     shards = shard_tips(store, remote)
-    for ref, tip in ({NOTES: whole} if whole else {} | shards).items():
+    tips = ({NOTES: whole} if whole else {}) | shards
+    for ref, tip in tips.items():
         _check_notes(store, remote, ref, tip)
     if shards:
-        whole = _joined(store, remote, {NOTES: whole, **shards} if whole else shards)
+        whole = _joined(store, remote, tips)
     return Mirror(whole, read_forgets(store), bool(shards))
 
 

@@ -417,3 +417,9 @@ def test_what_a_person_has_dealt_with_is_not_named_again(ready: Repo, hub: Repo)
     ready.gitmem("sync")
     assert [] == [one for one in ready.document("review")["items"] if one["record"].get("text") == "theirs"]
     assert not any(SECRET in row for row in lines_on(hub))
+
+
+def test_a_shard_that_holds_no_notes_is_refused_beside_a_ref_that_does(ready: Repo, hub: Repo) -> None:
+    ready.gitmem("sync")
+    hub.git("update-ref", "refs/gitmem/s/0a", "refs/heads/main")
+    assert b"'refs/gitmem/s/0a' of 'origin' holds no notes" in ready.gitmem("sync", ok=(1,)).stderr
