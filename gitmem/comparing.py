@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     Unpublished = Callable[[Store, Collection[str]], set[str]]
 
-LINK = b'"kind":"link"'
 GREP_LOST = 2000  # commits without a branch whose links are looked for
 
 
@@ -65,12 +64,14 @@ def compare(
     large: list[Large] = []
     goes: list[str] = []
     asked: dict[str, set[str]] = {}
+    whole: joining.Forgets = there.forgets
     for commit, theirs, ours in mirror.differing(store, there.tip, local, also=also, large=large):
-        asked = joining.merged(asked, joining.forgets([*theirs, *ours]))
-        whole = joining.merged(there.forgets, asked)
+        if said := joining.forgets([*theirs, *ours]):
+            asked = joining.merged(asked, said)
+            whole = joining.merged(there.forgets, asked)
         union = notes.join(theirs, ours)
-        stays = [line for line in union if not joining.dropped(line, whole)]
-        plan.gone.extend((commit, line) for line in union if joining.dropped(line, whole))
+        stays, gone = joining.parted(union, whole)
+        plan.gone.extend((commit, line) for line in gone)
         received += len(set(stays) - set(ours))
         mine = [line for line in stays if line not in set(theirs)]
         back: dict[bytes, str] = {}
@@ -79,9 +80,7 @@ def compare(
             waiting += len(mine)
         else:
             back = {line: reason for line in mine if (reason := why_held(line, whole))}
-            settled = {record.id for record in records.read(union).hidden} - whole.keys() | quiet
-            named = ((joining.line_id(line, records.parse(line)), reason) for line, reason in back.items())
-            held += [Held(commit, oid, reason) for oid, reason in named if oid not in settled]
+            held += _to_name(commit, union, back, quiet, whole)
         goes += [commit] * (len(mine) > len(back))
         sending += len(mine) - len(back)
         final = [line for line in stays if line not in back]
@@ -97,8 +96,10 @@ def compare(
         also = {commit for tip in (there.tip, local) if tip for commit, _ in mirror.grep(store, tip, sorted(newly))}
         if note:
             mirror.write_forgets(store, there.forgets)
-    first, waits = waits is None, unpublished(store, goes) if waits is None else waits
-    if newly or (first and waits):
+    first = waits is None
+    if waits is None:
+        waits = unpublished(store, goes)
+    if newly or (first and waits):  # what goes is another set then: once more, knowing it
         return compare(store, there, local, unpublished, note=note, also=also, waits=waits, quiet=quiet)
     for commit, _, blobs in large:
         if blobs:
@@ -106,6 +107,17 @@ def compare(
             plan.shared.update({commit: []} if there.tip is None else {})
     strange = mirror.strange_paths(store, local) if there.tip is None and local is not None else []
     return plan._replace(sending=sending, received=received, waiting=waiting, held=tuple(held), strange=strange)
+
+
+def _to_name(
+    commit: str, union: Iterable[bytes], back: dict[bytes, str], quiet: frozenset[str], whole: joining.Forgets
+) -> list[Held]:
+    """The lines held back that a person has not dealt with: neither hidden already, nor kept after a look."""
+    if not back:
+        return []
+    settled = {record.id for record in records.read(union).hidden} - whole.keys() | quiet
+    named = ((joining.line_id(line, records.parse(line)), reason) for line, reason in back.items())
+    return [Held(commit, oid, reason) for oid, reason in named if oid not in settled]
 
 
 def why_held(line: bytes, asked: joining.Forgets) -> str | None:
@@ -125,7 +137,7 @@ def unpublished(store: Store, oids: Collection[str], *, remote: str, pushed: Ite
     listed = [oid for oid in oids if oid not in going]
     if not listed:
         return set()
-    here = [oid for oid, found in zip(listed, store.objects.get_all(listed), strict=True) if found]
+    here = store.present(listed)
     if not here:
         missing: set[str] = set(listed)
     else:
@@ -139,19 +151,12 @@ def unpublished(store: Store, oids: Collection[str], *, remote: str, pushed: Ite
 def _without_branch(store: Store, oids: set[str]) -> set[str]:
     if not oids:
         return set()
-    every = ("--not", "--exclude=refs/notes/*", "--exclude=refs/gitmem/*", "--all")
-    return {oid for oid, _ in ask.commits(store.git, *every, stdin=oids)} & oids
+    return {oid for oid, _ in ask.commits(store.git, "--not", *ask.EVERYTHING, stdin=oids)} & oids
 
 
 def _became(store: Store, lost: set[str], missing: set[str]) -> set[str]:
     """The lost commits that became public ones, by links, however many steps it takes."""
-    tip = ask.exact_ref(store.git, records.SHARED_REF)
-    if not lost or tip is None:
-        return set()
-    asked = sorted(lost)[:GREP_LOST]
-    lines = (line for _, line in mirror.grep(store, tip, [f'"old":"{oid}"' for oid in asked]) if LINK in line)
-    read = [record.fields for line in lines if (record := records.parse(line))]
-    links = {(str(link.get("old")), str(link.get("new"))) for link in read}
+    links = {(old, new) for old, new, _ in mirror.links(store, sorted(lost)[:GREP_LOST])} if lost else set()
     found: set[str] = set()
     while more := {old for old, new in links if old not in found and (new not in missing or new in found)}:
         found |= more

@@ -85,11 +85,11 @@ def sync(
     worst = next((one for one in reports if one.outcome in ("refused", "busy")), reports[0])
     counts = {key: sum(getattr(one, key) for one in reports) for key in ("received", "sent", "dropped")}
     if worst.outcome in ("sent", "nothing"):
-        note_sent(store, remote)
+        _note_sent(store, remote)
     return worst._replace(**counts)
 
 
-def note_sent(store: Store, remote: str) -> None:
+def _note_sent(store: Store, remote: str) -> None:
     """Leaves the tip that a remote has all of where the shell of pre-push finds it (hooks/git-hook)."""
     path = f"{store.place.common_state_dir}/sent/{remote}"
     tip = store.tip(records.SHARED_REF)
@@ -122,12 +122,7 @@ def _sync(store: Store, remote: str, url: str, way: Way) -> Report:
             report = report._replace(tries=report.tries + 1)
             outcome = _push(store, git, remote, url, home, tip, joined)
         except GitmemError as error:
-            said = (
-                "it did not answer in time, 'gitmem sync' waits longer"
-                if isinstance(error, GitTimeout)
-                else error.message
-            )
-            return report._replace(outcome="refused", said=said)
+            return report._replace(outcome="refused", said=SLOW if isinstance(error, GitTimeout) else error.message)
         finally:
             writer.tidy(store.git, store.objects, store.place)
         if outcome is None or outcome.done:
@@ -211,8 +206,7 @@ def _publicity(remote: str, way: Way, url: str | None) -> comparing.Unpublished:
         if not missing or url is None or ask.has_refs(store.git, f"refs/remotes/{remote}/"):
             return missing
         tips = network.heads(network.connected(store.git), url)  # this clone keeps none of them
-        here = [oid for oid, found in zip(tips, store.objects.get_all(tips), strict=True) if found]
-        return comparing.unpublished(store, oids, remote=remote, pushed=[*way.pushed, *here])
+        return comparing.unpublished(store, oids, remote=remote, pushed=[*way.pushed, *store.present(tips)])
 
     return unpublished
 
@@ -224,7 +218,9 @@ def join(store: Store, remote: str, way: Way, *, url: str | None = None) -> Join
         there = mirror.refresh(store, remote)
         while True:
             local = store.tip(records.SHARED_REF)
-            plan = comparing.compare(store, there, local, _publicity(remote, way, url), quiet=trust.looked_at(store))
+            plan = comparing.compare(
+                store, there, local, _publicity(remote, way, url), quiet=frozenset(trust.read_looked(store).ids)
+            )
             new, send = _build(store, there, local, plan)
             try:
                 if new != local:

@@ -29,10 +29,6 @@ SQUASHED = re.compile(r"^commit ([0-9a-f]{40,64})$", re.MULTILINE)
 PULL = re.compile(r"\(#(\d{1,9})\)\s*$")
 
 
-# All that people and git refer to; the notes' own history is nobody's work.
-EVERYTHING = ("--exclude=refs/notes/*", "--exclude=refs/gitmem/*", "--all")  # HEAD among them
-
-
 class Found(NamedTuple):
     """Commits whose work is in another one. sure: False for what is only probable, and never written down."""
 
@@ -84,7 +80,7 @@ def known(store: Store) -> Known:
     if tip is None:
         return Known((), frozenset(), (), frozenset(), {})
     noted, digits = frozenset(store.blobs()), store.place.hex_digits
-    reached = frozenset(oid for oid, _ in ask.commits(store.git, *EVERYTHING))
+    reached = frozenset(oid for oid, _ in ask.commits(store.git, *ask.EVERYTHING))
     branches = tuple(
         found for _, line in mirror.grep(store, tip, ['"kind":"branch"']) if (found := _branch(line, digits))
     )
@@ -141,7 +137,7 @@ def _same_patch(store: Store, work: Work, past: Known) -> Iterator[Found]:
                 if patch == work.patch:
                     times[oid] = max(times.get(oid, rank), rank)
     alike = [*_same_summary(store, work, past), *_sharing_a_path(store, work, past)]
-    for oid, patch in patchids.of_commits(store.git, here(store, alike)).items():
+    for oid, patch in patchids.of_commits(store.git, store.present(alike)).items():
         header = store.commit_header(oid)
         if patch == work.patch and header is not None and oid not in times:
             times[oid] = (False, header.at <= work.at, header.at)
@@ -199,11 +195,6 @@ def _paths(store: Store, oid: str) -> set[str]:
     return set(decode(out).split("\0")[:-1])
 
 
-def here(store: Store, oids: Iterable[str]) -> list[str]:
-    wanted = list(dict.fromkeys(oids))
-    return [oid for oid, found in zip(wanted, store.objects.get_all(wanted), strict=True) if found]
-
-
 def _whole_branch(store: Store, work: Work, past: Known) -> Iterator[Found]:
     """A branch as it was pushed, or a line of lost commits that is still here, squashed into one commit."""
     if work.patch is not None:
@@ -236,7 +227,7 @@ def _alike(patches: Iterable[str]) -> tuple[str, ...]:
 
 def lost_wholes(store: Store, past: Known, tips: Iterable[str]) -> Iterator[Whole]:
     for tip in tips:
-        lost = ask.commits(store.git, f"--max-count={MAX_LOST}", "--first-parent", tip, "--not", *EVERYTHING)
+        lost = ask.commits(store.git, f"--max-count={MAX_LOST}", "--first-parent", tip, "--not", *ask.EVERYTHING)
         header = store.commit_header(tip)
         if not lost or not lost[-1][1] or header is None:
             continue
@@ -268,7 +259,7 @@ def tips(store: Store, work: Work, past: Known) -> list[str]:
 
 def ends(store: Store, oids: Iterable[str]) -> list[tuple[str, int]]:
     """(commit, its time) of those that are still here and no other's parent, newest first."""
-    headers = {oid: header for oid in here(store, oids) if (header := store.commit_header(oid))}
+    headers = {oid: header for oid in store.present(oids) if (header := store.commit_header(oid))}
     inner = {parent for header in headers.values() for parent in header.parents}
     return sorted(((oid, headers[oid].at) for oid in headers if oid not in inner), key=lambda one: -one[1])
 

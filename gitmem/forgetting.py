@@ -35,7 +35,7 @@ def find(store: Store, wanted: str) -> tuple[str, list[Holder]]:
     if len(wanted) < MIN_PREFIX or not wanted.isalnum():
         raise UsageError(f"'rec-{wanted}' is no record id", "give at least 4 of its 16 characters")
     holders: dict[str, list[Holder]] = {}
-    for oid, holder in (*_by_id(store, wanted), *_unreadable(store, wanted)):
+    for oid, holder in list(_by_id(store, wanted)) or _unreadable(store, wanted):
         holders.setdefault(oid, []).append(holder)
     if wanted in purging.unfinished(store) or wanted in mirror.read_forgets(store):
         holders.setdefault(wanted, [])  # gone from here, and perhaps not from everywhere
@@ -49,7 +49,7 @@ def find(store: Store, wanted: str) -> tuple[str, list[Holder]]:
 def _by_id(store: Store, wanted: str) -> Iterator[tuple[str, Holder]]:
     for ref in REFS:
         tip = ask.exact_ref(store.git, ref)
-        for commit, line in mirror.grep(store, tip, [f'"id":"{wanted}']) if tip else ():
+        for commit, line in mirror.grep(store, tip, [f'"id":"{wanted}']):
             record = records.parse(line)
             if record is not None and record.id.startswith(wanted):
                 yield record.id, Holder(ref, commit, line)
@@ -57,7 +57,7 @@ def _by_id(store: Store, wanted: str) -> Iterator[tuple[str, Holder]]:
 
 def _unreadable(store: Store, wanted: str) -> Iterator[tuple[str, Holder]]:
     """Lines that are no records are named by a hash of their bytes; nothing leads to them but reading."""
-    if len(wanted) != 16 or next(_by_id(store, wanted), None):
+    if len(wanted) != 16:
         return
     for ref in REFS:
         for commit, lines in store.read_blobs(store.blobs(ref).items()):
@@ -108,7 +108,7 @@ def _without(store: Store, tip: str, oid: str, commits: set[str], *, orphan: boo
         finals[commit] = [*kept, _line(store, commit, oid, forget=True, at=at)] if shared else kept
     return writer.build(
         store.git, store.objects, store.place, parent=None if orphan else tip, tree_of=tip, finals=finals,
-        author=ask.committer(store.git), subject="forgotten",
+        author=store.author(), subject="forgotten",
     )  # fmt: skip
 
 

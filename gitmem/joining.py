@@ -53,6 +53,15 @@ def dropped(line: bytes, asked: Forgets) -> bool:
     return author in askers if author else record.kind == "capsule"
 
 
+def parted(lines: Iterable[bytes], asked: Forgets) -> tuple[list[bytes], list[bytes]]:
+    """(the lines that stay, those that go)."""
+    stays: list[bytes] = []
+    gone: list[bytes] = []
+    for line in lines:
+        (gone if dropped(line, asked) else stays).append(line)
+    return stays, gone
+
+
 def contested(line: bytes, asked: Forgets) -> bool:
     """Whether somebody else than its author wants a line forgotten: hidden, and a person has to look."""
     askers, record = _askers(line, asked)
@@ -70,4 +79,4 @@ def join(*several: Iterable[bytes], asked: Forgets | None = None) -> list[bytes]
     """The lines of one note from several states of it. asked: what records of other notes want forgotten besides."""
     union = notes.join(*several)
     whole = merged(forgets(union), asked or {})
-    return [line for line in union if not dropped(line, whole)] if whole else union
+    return parted(union, whole)[0] if whole else union

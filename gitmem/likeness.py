@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitmem import records
-from gitmem.finding import MAX_LOST, Found, can_be, find_sure, here, known, may_be_of, tips, work_of
+from gitmem.finding import MAX_LOST, Found, can_be, find_sure, known, may_be_of, tips, work_of
 from gitmem.git import ask, patchids
 from gitmem.git.run import decode
 
@@ -77,7 +77,7 @@ def nine_tenths(store: Store, work: Work, past: Known) -> Iterator[Found]:
         return
     ranges: dict[str, tuple[tuple[str, ...], set[str]]] = {}
     heads = [branch.head for branch in past.branches if may_be_of(store, branch, work)]
-    for head in dict.fromkeys([*here(store, heads), *tips(store, work, past)]):
+    for head in dict.fromkeys([*store.present(heads), *tips(store, work, past)]):
         base = ask.merge_base(store.git, head, work.oid)
         if base is None or base in (head, work.oid):
             continue

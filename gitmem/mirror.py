@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 NOTES_AT_ONCE = 512  # whose blobs are asked for in one go
 # What a user's grep.* would add to each line.
 GREP_STYLE = ("--no-color", "--full-name", "-z", "--no-line-number", "--no-column", "--no-heading", "--no-break")
+LINK = '"kind":"link"'
 GREP_IDS = 500  # ids that one `git grep` looks for
 
 
@@ -38,10 +39,6 @@ def shard_tips(store: Store, remote: str) -> dict[str, str]:
     out = store.git.run("for-each-ref", "--format=%(refname) %(objectname)", prefix).out
     rows = (row.split(" ") for row in decode(out).splitlines())
     return {"refs/gitmem/s/" + name.removeprefix(prefix): oid for name, oid in rows}
-
-
-def sharded(store: Store, remote: str) -> bool:
-    return bool(shard_tips(store, remote))
 
 
 def refresh(store: Store, remote: str) -> Mirror:
@@ -69,9 +66,14 @@ def _check_notes(store: Store, remote: str, ref: str, tip: str) -> None:
 
 def as_known(store: Store, remote: str) -> Mirror:
     """The same as it was when it was looked at last. Writes nothing."""
-    shards = sharded(store, remote)
-    whole = tracking(remote, "refs/gitmem/all" if shards else NOTES)
-    return Mirror(store.tip(whole), read_forgets(store, note=False), shards)
+    tip, shards = _known(store, remote)
+    return Mirror(tip, read_forgets(store, note=False), shards)
+
+
+def _known(store: Store, remote: str) -> tuple[str | None, bool]:
+    """(what a remote held when it was looked at last, whether in shards)."""
+    shards = bool(shard_tips(store, remote))
+    return store.tip(tracking(remote, "refs/gitmem/all" if shards else NOTES)), shards
 
 
 def _joined(store: Store, remote: str, tips: dict[str, str]) -> str | None:
@@ -105,7 +107,7 @@ def _extends(store: Store, old: str, new: str) -> bool:
 
 def took(store: Store, remote: str, taken_now: dict[str, str], whole: str | None) -> None:
     """What is joined of a remote with shards, known without another fetch. taken_now: ref -> the commit it took."""
-    if whole is None or not sharded(store, remote):
+    if whole is None:
         return
     taken = _read_taken(store)
     store.git.run("update-ref", tracking(remote, "refs/gitmem/all"), whole)
@@ -164,8 +166,7 @@ def count(store: Store, tip: str) -> int:
 
 def unsent(store: Store, remote: str) -> int | None:
     """How many notes differ from what a remote held when it was looked at last; None when it never was."""
-    whole = tracking(remote, "refs/gitmem/all" if sharded(store, remote) else NOTES)
-    tip, local = store.tip(whole), store.tip(records.SHARED_REF)
+    (tip, _), local = _known(store, remote), store.tip(records.SHARED_REF)
     return None if tip is None else len({commit for commit, _, _ in _entries(store, tip, local)})
 
 
@@ -249,7 +250,7 @@ def read_forgets(store: Store, *, note: bool = True) -> dict[str, set[str]]:
 
 def all_forgets(store: Store, tip: str | None) -> dict[str, set[str]]:
     """What the notes of a commit want forgotten, by a search through all of them."""
-    return joining.forgets(line for _, line in grep(store, tip, [joining.TEXT])) if tip else {}
+    return joining.forgets(line for _, line in grep(store, tip, [joining.TEXT]))
 
 
 def write_forgets(store: Store, found: joining.Forgets) -> None:
@@ -261,12 +262,20 @@ def _forgets_path(store: Store) -> str:
     return store.place.common_state_dir + "/forgotten.json"
 
 
-def grep(store: Store, tip: str, texts: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """(commit, line) of the notes' lines that hold one of the texts, by git itself."""
-    for n in range(0, len(texts), GREP_IDS):
+def links(store: Store, olds: Sequence[str] | None = None) -> set[tuple[str, str, str]]:
+    """(old, new, operation) of the links in the shared notes; olds: of these commits alone."""
+    texts = [LINK] if olds is None else [f'"old":"{oid}"' for oid in olds]
+    lines = grep(store, ask.exact_ref(store.git, records.SHARED_REF), texts)
+    found = (record.fields for _, line in lines if (record := records.parse(line)) and record.kind == "link")
+    return {(str(link.get("old")), str(link.get("new")), str(link.get("operation"))) for link in found}
+
+
+def grep(store: Store, tip: str | None, texts: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """(commit, line) of the notes' lines that hold one of the texts, by git itself; of no tip there are none."""
+    for n in range(0, len(texts) if tip else 0, GREP_IDS):
         patterns = [word for text in texts[n : n + GREP_IDS] for word in ("-e", text)]
         every = ("--", ":/")  # not only the folder we stand in
-        words = ("grep", "-a", "-F", *GREP_STYLE, *patterns, tip, *every)
+        words = ("grep", "-a", "-F", *GREP_STYLE, *patterns, tip or "", *every)
         out = store.git.run(*words, ok=(0, 1), env={"GIT_LITERAL_PATHSPECS": "0"}).out
         for row in out.split(b"\n"):
             name, found, line = row.partition(b"\0")

@@ -34,6 +34,7 @@ HASH_LENGTHS = (8, 12, 16, 40, 64)
 KINDS = frozenset(
     "branch capsule correction decision devlog digest event gotcha link made note reflection retract session".split()
 )
+HOOK_KINDS = frozenset("branch capsule link made retract".split())  # nobody's words
 PRIVATE_KINDS = frozenset(("correction", "digest", "note", "session"))
 
 # Control characters that JSON leaves raw, line separators, lone surrogates, and what reorders or hides text:
@@ -126,6 +127,11 @@ def hash_of(line: bytes) -> str:
 def who(mail: str) -> str:
     """`w`: tells the committers of a history apart without naming them."""
     return short_hash(mail, 12)
+
+
+def who_is(author: str) -> str:
+    """`w` of `Name <mail>`."""
+    return who(author[author.rindex("<") + 1 : -1])
 
 
 class Record(NamedTuple):

@@ -228,10 +228,7 @@ def _became(store: Store, old: str) -> list[str]:
     """The commits that links lead to from one that may be gone; only looked for where it is on no branch."""
     from gitmem import mirror  # a hook comes here once in a blue moon
 
-    tip = store.tip(records.SHARED_REF)
-    lines = (line for _, line in mirror.grep(store, tip, [f'"old":"{old}"'])) if tip else ()
-    found = [record for line in lines if (record := records.parse(line)) and record.kind == "link"]
-    return [str(record.fields.get("new")) for record in found if str(record.fields.get("new")).isalnum()]
+    return [new for _, new, _ in mirror.links(store, [old]) if new.isalnum()]
 
 
 def _led_to(store: Store, old: str, head: str) -> bool:

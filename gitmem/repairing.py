@@ -5,7 +5,6 @@ from __future__ import annotations
 from gitmem import annotate, files, finding, mirror, records
 from gitmem.finding import Found
 from gitmem.git import ask, patchids
-from gitmem.git.network import NOTES
 from gitmem.git.run import decode
 from gitmem.values import NamedTuple
 
@@ -74,10 +73,7 @@ def _gone(past: Known, links: set[tuple[str, str]]) -> list[str]:
 
 
 def _linked(store: Store) -> set[tuple[str, str]]:
-    tip = ask.exact_ref(store.git, NOTES)
-    lines = (line for _, line in mirror.grep(store, tip, ['"kind":"link"'])) if tip else ()
-    read = [record.fields for line in lines if (record := records.parse(line)) and record.kind == "link"]
-    return {(str(link.get("old")), str(link.get("new"))) for link in read if link.get("operation") != "revert"}
+    return {(old, new) for old, new, operation in mirror.links(store) if operation != "revert"}
 
 
 def _by_map(store: Store, past: Known) -> Iterator[Placed]:
@@ -95,7 +91,7 @@ def _targets(store: Store, gone: list[str], past: Known, done: set[str]) -> tupl
     if oldest is None:
         return [], 0
     since = f"--since={oldest - finding.SLACK_SECONDS}"
-    reached = ask.commits(store.git, "--no-merges", since, *finding.EVERYTHING)
+    reached = ask.commits(store.git, "--no-merges", since, *ask.EVERYTHING)
     wanted = [oid for oid, _ in reached if oid not in done]
     return finding.work_of(store, wanted[:MAX_TARGETS]), max(0, len(wanted) - MAX_TARGETS)
 
@@ -133,7 +129,7 @@ def _same_patches(
 ) -> Iterator[Placed]:
     """A lost commit, and the first that took its patch up: by the commit itself where it is here, else by the branch
     that it was pushed with."""
-    patches = {} if store.partial else patchids.of_commits(store.git, finding.here(store, gone))
+    patches = {} if store.partial else patchids.of_commits(store.git, store.present(gone))
     pushed: dict[str, list[tuple[str, finding.Branch]]] = {}
     for branch in past.branches:
         for oid, patch in branch.commits:

@@ -7,17 +7,20 @@ import time
 from gitmem import files, forgetting, joining, mirror, records, trash, trust
 from gitmem.errors import UsageError
 from gitmem.git import ask
+from gitmem.trust import Looked, read_looked
 from gitmem.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from gitmem.forgetting import Holder
     from gitmem.records import Record
     from gitmem.store import Store
 
+    Found = tuple[str, list[Holder]]  # an id, and the places of its line
+
 MAX_KEPT = 5000  # ids that were looked at one by one
-QUIET_KINDS = ("branch", "capsule", "link", "made", "retract")  # made by hooks: listed only when something is wrong
 
 
 class Item(NamedTuple):
@@ -28,21 +31,6 @@ class Item(NamedTuple):
     author: str
     trust: str
     why: str
-
-
-class Looked(NamedTuple):
-    """What this clone has looked at: everything up to a tip of the notes, and single records."""
-
-    tip: str | None
-    ids: tuple[str, ...]
-
-
-def read_looked(store: Store) -> Looked:
-    found = files.read_object(trust.looked_path(store))
-    tip, ids = found.get("tip"), found.get("ids")
-    return Looked(
-        tip if isinstance(tip, str) else None, tuple(str(oid) for oid in ids) if isinstance(ids, list) else ()
-    )
 
 
 def _write_looked(store: Store, looked: Looked) -> None:
@@ -82,15 +70,14 @@ def _look(
         yield Item(commit, record, author, level, "somebody else asks to forget it")
     elif kinds := records.secrets(record.line):
         yield Item(commit, record, author, level, f"holds a secret ({', '.join(kinds)})")
-    elif level != "mine" and record.kind not in QUIET_KINDS:
+    elif level != "mine" and record.kind not in records.HOOK_KINDS:  # those are listed only when something is wrong
         yield Item(commit, record, author, level, "")
 
 
-def keep(store: Store, wanted: list[str]) -> list[str]:
+def keep(store: Store, found: Iterable[Found]) -> list[str]:
     """Looked at and fine. What somebody else wanted forgotten is said again, by the one who keeps it."""
     kept = []
-    for one in wanted:
-        oid, holders = forgetting.find(store, one)
+    for oid, holders in found:
         asked = mirror.read_forgets(store)
         for holder in holders:
             record = records.parse(holder.line)
@@ -109,28 +96,26 @@ def _is_kept(store: Store, commit: str, oid: str) -> bool:
     return any(oid in record.fields.get("sup", []) for record in store.reading(commit).records)
 
 
-def drop(store: Store, wanted: list[str]) -> list[str]:
+def drop(store: Store, found: Iterable[Found]) -> list[str]:
     """Looked at and not wanted: hidden, and dropped here where it was asked for."""
     gone = []
-    for one in wanted:
-        oid, holders = forgetting.find(store, one)
-        contested = any(joining.contested(holder.line, mirror.read_forgets(store)) for holder in holders)
+    for oid, holders in found:
+        asked = mirror.read_forgets(store)
+        contested = any(joining.contested(holder.line, asked) for holder in holders)
         if contested:
             trash.keep(store, [(holder.commit, holder.line) for holder in holders])
         forgetting.retract(store, oid, holders, forget=contested)
         if contested:  # the yes of a person here counts as the author's own
             authors = {str(r.fields.get("w", "")) for h in holders if (r := records.parse(h.line))}
-            mirror.write_forgets(store, joining.merged(mirror.read_forgets(store), {oid: authors}))
+            mirror.write_forgets(store, joining.merged(asked, {oid: authors}))
         gone.append(oid)
     _remember(store, gone)
     return gone
 
 
-def keep_all(store: Store) -> int:
+def keep_all(store: Store) -> None:
     """Everything that is here counts as looked at."""
-    count = len(items(store))
     _write_looked(store, Looked(ask.exact_ref(store.git, records.SHARED_REF), ()))
-    return count
 
 
 def _remember(store: Store, ids: list[str]) -> None:

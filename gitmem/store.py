@@ -187,6 +187,11 @@ class Store:
         found = self.objects.get(ref)
         return found.oid if found else None
 
+    def present(self, oids: Iterable[str]) -> list[str]:
+        """Those of the objects that this repository has, in order, each once."""
+        wanted = list(dict.fromkeys(oids))
+        return [oid for oid, found in zip(wanted, self.objects.get_all(wanted), strict=True) if found]
+
     def author(self) -> str:
         """`Name <mail>` that git would write with, asked once. Raises NoIdentity."""
         if self._author is None:

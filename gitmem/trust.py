@@ -9,6 +9,7 @@ from gitmem.git import ask
 from gitmem.git.commits import read_commits
 from gitmem.git.run import decode
 from gitmem.subject import read_message
+from gitmem.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,10 +26,9 @@ UNSIGNED = ("capsule",)  # made from the commit alone: its content is its proof
 def me(store: Store) -> str | None:
     """My own `w`, None while git knows no identity."""
     try:
-        mail = ask.committer(store.git)
+        return records.who_is(store.author())
     except GitmemError:
         return None
-    return records.who(mail[mail.rindex("<") + 1 : -1])
 
 
 def people(store: Store) -> dict[str, str]:
@@ -52,10 +52,18 @@ def looked_path(store: Store) -> str:
     return store.place.common_state_dir + "/reviewed.json"
 
 
-def looked_at(store: Store) -> frozenset[str]:
-    """Ids of the records that a person here has kept or dropped."""
-    ids = files.read_object(looked_path(store)).get("ids")
-    return frozenset(str(oid) for oid in ids) if isinstance(ids, list) else frozenset()
+class Looked(NamedTuple):
+    """What a person here has looked at: everything up to a tip of the notes, and records kept or dropped one by one."""
+
+    tip: str | None
+    ids: tuple[str, ...]
+
+
+def read_looked(store: Store) -> Looked:
+    found = files.read_object(looked_path(store))
+    tip, ids = found.get("tip"), found.get("ids")
+    listed = tuple(str(oid) for oid in ids) if isinstance(ids, list) else ()
+    return Looked(tip if isinstance(tip, str) else None, listed)
 
 
 def honest(store: Store, record: Record) -> bool | None:
@@ -82,7 +90,7 @@ def true_capsule(store: Store, oid: str, found: Iterable[Record]) -> tuple[Recor
 
 
 def _commits(store: Store, oids: Iterable[str]) -> list[Commit]:
-    here = [oid for oid in oids if ask.is_commit(store.git, oid)]
+    here = store.present(oids)
     wanted = ask.commits(store.git, "--no-walk=unsorted", stdin=here) if here else []
     return list(read_commits(store.git, wanted, partial=True))
 

@@ -67,11 +67,10 @@ def _line(args: Namespace, commit: str, text: str, author: str) -> bytes:
             f"a {args.kind} is one statement",
             "artifacts, decisions, learnings, blockers and a verdict belong to a devlog",
         )
-    mail = author[author.rindex("<") + 1 : -1]
     fields = {name: getattr(args, name) for name in (*LISTS, "verdict")} if args.kind == "devlog" else {}
     by = args.by or clients.client_of(os.environ)
     line = records.line_of(
-        args.kind, commit, int(time.time()), text=text, by=by, paths=args.paths, w=records.who(mail), **fields
+        args.kind, commit, int(time.time()), text=text, by=by, paths=args.paths, w=records.who_is(author), **fields
     )
     if len(line) > records.MAX_LINE_BYTES:
         raise Refused(

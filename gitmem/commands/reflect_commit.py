@@ -109,7 +109,7 @@ def _close(args: Namespace, store: Store, due: Manifest) -> int:
     closed = Accepted(due.id, due.base, due.head, due.targets, {})
     if head is not None:
         author = ask.committer(store.git)
-        w = records.who(author[author.rindex("<") + 1 : -1])
+        w = records.who_is(author)
         line = reflection.reflection_line(head.oid, int(time.time()), w, "no-change", closed, args.reason)
         store.append({head.oid: [line]}, author=author, subject="reflection closed")
         window.write_mark(store, head.oid)

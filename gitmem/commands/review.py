@@ -22,13 +22,12 @@ def run(args: Namespace) -> int:
     reviewing.check_choice(keep=bool(args.keep), drop=bool(args.drop), everything=args.keep_all)
     kept: list[str] = []
     dropped: list[str] = []
-    for wanted in [*(args.keep or []), *(args.drop or [])]:
-        forgetting.find(store, wanted)  # all are there before one is done
+    keeps, drops = ([forgetting.find(store, one) for one in named or []] for named in (args.keep, args.drop))
     if not args.dry_run:
         if args.keep_all:
             reviewing.keep_all(store)
-        kept = reviewing.keep(store, args.keep or [])
-        dropped = reviewing.drop(store, args.drop or [])
+        kept = reviewing.keep(store, keeps)
+        dropped = reviewing.drop(store, drops)
     found = reviewing.items(store)
     if args.json:
         rows = [

@@ -22,7 +22,6 @@ HIDDEN_FIELDS = ("a", "added", "at", "client", "commit", "files", "id", "kind", 
 ORDER = ("type", "scope", "breaking", "why", "domains", "signals", "symbols", "paths", "tests", "refs", "reverts")
 WIDTH = 116
 MIN_ABBREVIATION = 7
-QUIET = ("branch", "capsule", "link", "made", "retract")
 
 
 def run(args: Namespace) -> int:
@@ -122,7 +121,7 @@ def _print_former(commit: str, word: str, reading: records.Reading) -> None:
     old = records.capsule_of(commit, reading.records)
     output.say(f"{word}{commit[:12]}{': ' + _one_line(old.fields.get('a', '')) if old else ''}")
     for record in reading.records:
-        if record.kind not in QUIET and record.fields.get("text"):
+        if record.kind not in records.HOOK_KINDS and record.fields.get("text"):
             output.say(f"    {output.one_line(record.kind)}: {_one_line(record.fields['text'])}")
 
 

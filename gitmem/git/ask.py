@@ -21,6 +21,10 @@ EMPTY_TREE = {
 }
 
 
+# Arguments of rev-list: all that people and git refer to, HEAD among them; the notes' own history is nobody's work.
+EVERYTHING = ("--exclude=refs/notes/*", "--exclude=refs/gitmem/*", "--all")
+
+
 class Place(NamedTuple):
     """Where a repository keeps things. All paths absolute."""
 
