@@ -41,7 +41,7 @@ def capsules(store: Store, wanted: Iterable[Parents], settings: Settings) -> Ite
     changed cannot be known here."""
     boundary = ask.shallow_boundary(store.git) if store.place.shallow else frozenset()
     known = [(oid, parents) for oid, parents in wanted if oid not in boundary]
-    for commit in read_commits(store.git, known, partial=store.partial):
+    for commit in read_commits(store.differ, known, partial=store.partial):
         yield commit, capsule(commit, settings)
 
 
@@ -165,7 +165,7 @@ def carry_private(store: Store, links: Sequence[Link], *, deadline: float) -> No
 
 def bare(store: Store, wanted: Iterable[Parents]) -> Iterator[Commit]:
     """The commits without their lines: names, times and message alone."""
-    return read_commits(store.git, wanted, partial=True)
+    return read_commits(store.differ, wanted, partial=True)
 
 
 def fill(store: Store, wanted: Sequence[Parents], settings: Settings, *, deadline: float) -> int:

@@ -5,26 +5,24 @@ from __future__ import annotations
 import itertools
 
 from gitmem import records
+from gitmem.changes import MAX_COUNTED_FILES
 from gitmem.domains import count_domains, is_test
-from gitmem.manifest import FOLDER
 from gitmem.patch import FilePatch, read_patch
 from gitmem.settings import Settings
 from gitmem.subject import Message, read_message
 from gitmem.symbols import symbols
-from gitmem.verdict.roles import role
+from gitmem.verdict.roles import weighs
 from gitmem.verdict.signals import Verdict, judge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
     from typing import Any
 
     from gitmem.changes import Change, Commit
 
 MAX_PATHS = 50
 DEFAULTS = Settings()
-MAX_JUDGED = 1000  # changes that a verdict looks at: beyond, volume is certain and every further name only costs
-WEIGHING = (None, "docs", "changelog")  # roles of files whose lines a verdict reads
 
 
 def capsule(commit: Commit, settings: Settings = DEFAULTS) -> bytes:
@@ -45,14 +43,14 @@ def judge_commit(commit: Commit, settings: Settings) -> Verdict:
     return judge(files_of(commit.changes), [subject], settings.rules, roles=settings.roles(commit.changes))
 
 
-def files_of(changes: Iterable[Change]) -> list[FilePatch]:
-    """The changes as a verdict reads them: with the lines of those that may weigh in it."""
-    judged = itertools.islice(changes, MAX_JUDGED)
-    return [read_patch(c if _weighs(c.path) else c._replace(patch=b"")) for c in judged]
-
-
-def _weighs(path: str) -> bool:
-    return role(path) in WEIGHING or path.startswith(FOLDER)  # an entry by hand is a signal
+def files_of(changes: Sequence[Change]) -> list[FilePatch]:
+    """The changes as a verdict reads them: with the lines of those that may weigh in it. Of too many to count these
+    come first, and as many are looked at as are counted: volume is certain, every further name only costs."""
+    if len(changes) > MAX_COUNTED_FILES:
+        chosen = list(itertools.islice((c for c in changes if weighs(c.path)), MAX_COUNTED_FILES))
+        others = (c for c in changes if not weighs(c.path))
+        changes = [*chosen, *itertools.islice(others, MAX_COUNTED_FILES - len(chosen))]
+    return [read_patch(c if weighs(c.path) else c._replace(patch=b"")) for c in changes]
 
 
 def signal_pages(verdict: Verdict) -> list[list[str]]:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from gitmem.values import NamedTuple
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
 MAX_COUNTED_FILES = 400  # beyond that many paths line counts say nothing and cost most (`numbers.md`, Traps)
 
 
@@ -71,15 +75,29 @@ def text(raw: bytes) -> str:
 
 def _raw_records(raw: bytes) -> list[tuple[str, str, str | None]]:
     """(status letter, path, old path) of each `:mode mode oid oid status NUL path NUL [path NUL]`."""
-    words = iter(raw.rstrip(b"\0").split(b"\0")) if raw else iter(())
+    words = iter(text(raw).rstrip("\0").split("\0")) if raw else iter(())
     records: list[tuple[str, str, str | None]] = []
     for meta in words:
-        status = chr(meta[meta.rindex(b" ") + 1]) if b" " in meta[:-1] else ""
-        path, new_path = next(words, None), next(words, None) if status in ("R", "C") else b""
+        status = meta[meta.rindex(" ") + 1] if " " in meta[:-1] else ""
+        path, new_path = next(words, None), next(words, None) if status in ("R", "C") else ""
         if not status or path is None or new_path is None:
             break  # cut off here: there were more files than are read
-        records.append((status, text(new_path or path), text(path) if new_path else None))
+        records.append((status, new_path or path, path if new_path else None))
     return records
+
+
+def changed_blobs(raw: bytes, paths: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """path -> the blobs, old and new, of changes that `read_changes` reads from raw records; no submodules."""
+    found: dict[str, tuple[str, ...]] = {}
+    words = iter(text(raw).rstrip("\0").split("\0")) if raw else iter(())
+    for meta in words:
+        path = next(words, "")
+        path = next(words, "") if meta[-4:-3] in ("R", "C") else path  # R100
+        if path in paths:
+            old_mode, mode, old, new, _ = meta.removeprefix(":").split(" ")
+            sides = ((old_mode, old), (mode, new))
+            found[path] = tuple(oid for kind, oid in sides if kind not in ("000000", "160000"))
+    return found
 
 
 def _pieces(patch: bytes) -> list[bytes]:
@@ -96,5 +114,5 @@ def _change(status: str, path: str, old_path: str | None, pieces: list[bytes]) -
         added += piece.count(b"\n+") - header
         removed += piece.count(b"\n-") - header
     if not pieces:
-        return Change(status, path, old_path, None, None, b"")
+        return Change._make((status, path, old_path, None, None, b"", False))
     return Change(status, path, old_path, added, removed, b"\n".join(pieces))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from gitmem.values import NamedTuple, remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,14 +49,43 @@ CONFIG_ENDINGS = (".toml", ".ini", ".cfg", ".conf", ".yml", ".yaml", ".json", ".
 MAX_DOMAINS = 12
 
 
-@lru_cache(4096)
+class Folder(NamedTuple):
+    """What a folder says of all its files, empty where it has nothing to say."""
+
+    first: str  # the domain that goes before all others
+    tests: bool
+    later: str  # the domain of those that are no tests
+    rest: str  # the domain of those whose names say nothing either; empty at the top
+
+
+@remember(4096)
+def _said_by(folder: str) -> Folder:
+    """folder: as git writes it, empty for the top."""
+    whole, folders = folder.split("/"), folder.lower().split("/")
+    outer = folders[:2]
+    first = next((domain for domain, places in OUTER if any(part in places for part in outer)), "")
+    later = next((domain for domain, places in LATER if any(part in places for part in outer)), "")
+    if any(part in DOC_FOLDERS for part in folders):
+        later = "docs"
+    elif not later and folders[0] in CI_FOLDERS:
+        later = "ci"
+    if any(part in CONFIG_FOLDERS for part in outer):
+        rest = "config"
+    else:
+        rest = f"src:{whole[1] if len(whole) > 1 and whole[0] == 'src' else whole[0]}" if folder else ""
+    return Folder(first, any(part in TEST_FOLDERS for part in folders), later, rest)
+
+
 def is_test(path: str) -> bool:
     """Whether a path is a test by its folders or its name."""
-    *folders, name = path.lower().split("/")
-    stem = name.split(".")[0]
+    folder, _, name = path.rpartition("/")
+    return _said_by(folder).tests or _is_test_name(name.lower())
+
+
+def _is_test_name(name: str) -> bool:
+    stem = name.partition(".")[0]
     return (
-        any(folder in TEST_FOLDERS for folder in folders)
-        or stem.startswith("test_")
+        stem.startswith("test_")
         or stem.endswith(("_test", "_spec"))
         or ".test." in name
         or ".spec." in name
@@ -67,22 +96,18 @@ def is_test(path: str) -> bool:
 
 def domain_of(path: str, rules: Sequence[tuple[str, Sequence[str]]] = ()) -> str:
     """The domain of one path. `rules`: (name, folders or `*.ending` or file names) that go before the defaults."""
-    *folders, name = path.lower().split("/")
     for domain, places in rules:
         if any(fits(place, path) for place in places):
             return domain
-    outer = folders[:2]
-    for domain, places in OUTER:
-        if any(folder in places for folder in outer):
-            return domain
-    if is_test(path):
+    folder, _, name = path.rpartition("/")
+    said, name = _said_by(folder), name.lower()
+    if said.first:
+        return said.first
+    if said.tests or _is_test_name(name):
         return "tests"
-    if any(folder in DOC_FOLDERS for folder in folders) or name.endswith(DOC_ENDINGS):
+    if name.endswith(DOC_ENDINGS):
         return "docs"
-    for domain, places in LATER:
-        if any(folder in places for folder in outer):
-            return domain
-    return _rest(path, folders, name)
+    return said.later or _by_name(name) or said.rest or _at_top(name)
 
 
 def fits(place: str, path: str) -> bool:
@@ -96,19 +121,14 @@ def fits(place: str, path: str) -> bool:
     return place.strip("/") in folders or place == name
 
 
-def _rest(path: str, folders: list[str], name: str) -> str:
-    if (folders and folders[0] in CI_FOLDERS) or name in CI_NAMES:
+def _by_name(name: str) -> str:
+    if name in CI_NAMES:
         return "ci"
-    if name in DEPS_NAMES or (name.startswith("requirements") and name.endswith(".txt")):
-        return "deps"
-    if any(folder in CONFIG_FOLDERS for folder in folders[:2]) or (not folders and name.endswith(CONFIG_ENDINGS)):
-        return "config"
-    if name.startswith(".") and not folders:
-        return "config"
-    if not folders:
-        return "root"
-    whole = path.split("/")
-    return f"src:{whole[1] if len(whole) > 2 and whole[0] == 'src' else whole[0]}"
+    return "deps" if name in DEPS_NAMES or (name.startswith("requirements") and name.endswith(".txt")) else ""
+
+
+def _at_top(name: str) -> str:
+    return "config" if name.startswith(".") or name.endswith(CONFIG_ENDINGS) else "root"
 
 
 def count_domains(paths: Iterable[str], rules: Sequence[tuple[str, Sequence[str]]] = ()) -> list[list[str | int]]:

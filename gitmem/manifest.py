@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitmem import quickjson, records
 from gitmem.values import NamedTuple
+from gitmem.verdict.rules import FOLDER as FOLDER
 from gitmem.verdict.rules import PAGES
 
 TYPE_CHECKING = False
@@ -18,7 +19,6 @@ MAX_BYTES = 1 << 20
 MAX_FILES = 200
 MAX_SUBJECTS = 20
 MAX_EVIDENCE = 20
-FOLDER = ".gitmem/bootstrap"
 ORDER = ("what-is.md", "how-it-works.md", "what-it-does.md", "current-state.md")  # of the snapshot's hash
 ARCHIVE = "current-state-archive.md"
 # Who and when; everything else is what the id is taken of.

@@ -55,7 +55,8 @@ def judge_window(store: Store, found: Window, settings: Settings) -> Judged:
     """The verdict over a window's net difference."""
     if found.base == found.head:
         return judged(found, Difference((), ()), store, settings)
-    return judged(found, read_difference(store.git, found.base, found.head, partial=store.partial), store, settings)
+    base, head = store.tree(found.base), store.tree(found.head)
+    return judged(found, read_difference(store.differ, base, head, partial=store.partial), store, settings)
 
 
 def judged(found: Window, difference: Difference, store: Store, settings: Settings) -> Judged:
@@ -67,7 +68,7 @@ def judged(found: Window, difference: Difference, store: Store, settings: Settin
         c.path for c in changes if c.path.startswith(FOLDER + "/") and _blob(store, found.head, c.path) in known
     )
     verdict = judge(files_of(changes), found.subjects, settings.rules, accepted=pages, roles=roles)
-    added, removed = (sum(getattr(c, side) or 0 for c in changes) for side in ("added", "removed"))
+    added, removed = sum(c.added for c in changes if c.added), sum(c.removed for c in changes if c.removed)
     size = Size(tuple(change.path for change in changes), added, removed)
     return Judged(found._replace(truncated=(*found.truncated, *difference.truncated)), verdict, size)
 
@@ -233,6 +234,9 @@ def _became(store: Store, old: str) -> list[str]:
 
 def _led_to(store: Store, old: str, head: str) -> bool:
     """Whether a commit is HEAD or before it, or became one that is, by a rewrite that `link` records tell of."""
+    newest = store.commit_header(head)
+    if newest is not None and old in (head, *newest.parents):
+        return True
     near = [step.oid for step in window.first_parents(store, head, most=LINKS).steps]
     if old in near or ask.is_ancestor(store.git, old, head):
         return True

@@ -8,6 +8,7 @@ import time
 from gitmem import files, notes, quickjson, records, writer
 from gitmem.errors import GitError, GitmemError, NotEnabled
 from gitmem.git import ask
+from gitmem.git.differ import Differ
 from gitmem.git.objects import LARGE, Objects
 from gitmem.git.run import Git
 from gitmem.layout import Written
@@ -58,6 +59,7 @@ class Store:
         self.pending = place.common_state_dir + "/pending.jsonl"
         self.taken = place.common_state_dir + "/pending.taken.jsonl"
         self.objects = Objects(git)
+        self.differ = Differ(git)
         self._author: str | None = None
 
     @classmethod
@@ -69,6 +71,7 @@ class Store:
         """Every git from now on ends by then; monotonic seconds."""
         self.git.deadline = deadline
         self.objects = Objects(self.git)
+        self.differ = Differ(self.git)
 
     def setting(self, key: str) -> str | None:
         """The last value of a key of this clone's own configuration; keys are lower case."""
@@ -164,6 +167,15 @@ class Store:
         seconds = date.split()[0] if date.split() else "0"
         at = int(seconds) if seconds.removeprefix("-").isdigit() else 0
         return Header(found.oid, parents, name + end, at)
+
+    def tree(self, rev: str) -> str:
+        """The tree of a commit, or a tree itself. Raises GitError when it is not here."""
+        if rev in ask.EMPTY_TREE.values():
+            return rev
+        found = self.objects.get(rev)
+        if found is None or found.kind not in ("commit", "tree"):
+            raise GitError(f"'{rev}' is no commit that is here")
+        return found.oid if found.kind == "tree" else found.data[5 : 5 + self.place.hex_digits].decode("ascii")
 
     def note_lines(self, commits: Iterable[str], *, ref: str = records.SHARED_REF) -> Iterator[tuple[str, list[bytes]]]:
         """(commit, lines of its note) in the order given; no lines where there is no note. Any layout is read."""

@@ -92,7 +92,7 @@ def true_capsule(store: Store, oid: str, found: Iterable[Record]) -> tuple[Recor
 def _commits(store: Store, oids: Iterable[str]) -> list[Commit]:
     here = store.present(oids)
     wanted = ask.commits(store.git, "--no-walk=unsorted", stdin=here) if here else []
-    return list(read_commits(store.git, wanted, partial=True))
+    return list(read_commits(store.differ, wanted, partial=True))
 
 
 def fits_message(record: Record, message: str, parents: int) -> bool:

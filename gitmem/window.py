@@ -6,7 +6,7 @@ from gitmem import files, notes, quickjson, records
 from gitmem.errors import BadRevision
 from gitmem.git import ask
 from gitmem.git.run import decode
-from gitmem.manifest import FOLDER, Manifest, Window
+from gitmem.manifest import FOLDER, MAX_SUBJECTS, Manifest, Window
 from gitmem.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 USUAL = 3  # commits
 FARTHEST = 50  # that are looked back for the mark of the last run
+NAMED_SUBJECTS = 200  # of a range that a person names, the newest
 
 
 class Step(NamedTuple):
@@ -117,21 +118,31 @@ def named_window(store: Store, range_: str) -> Window:
         raise BadRevision(f"'{range_}' is no range", "give it as A..B")
     start = ask.resolve_commit(store.git, base) if base else ask.EMPTY_TREE[store.place.object_format]
     end = ask.resolve_commit(store.git, head or "HEAD")
-    return _between(store, start, end, asked=range_)
+    return _between(store, start, end, asked=range_, most=NAMED_SUBJECTS)
 
 
 def extended_window(store: Store, manifest: Manifest, head: str) -> Window:
-    """The window of a pending manifest up to a newer HEAD: work is added, never dropped."""
-    return _between(store, manifest.base, head, asked=f"{manifest.base[:12]}..HEAD")
+    """The window of a pending manifest up to a newer HEAD: work is added, never dropped.
+
+    Right after the manifest's own HEAD, as nearly always in a hook, its subjects need not be read again.
+    """
+    asked = f"{manifest.base[:12]}..HEAD"
+    newest = first_parents(store, head, most=2)
+    since = _position(newest, manifest.fields.get("head"))
+    if since is not None:
+        subjects = (*manifest.fields["commits"], *(step.subject for step in newest.steps[:since]))
+        return Window(manifest.base, head, asked, subjects[-MAX_SUBJECTS:], ())
+    return _between(store, manifest.base, head, asked=asked, most=MAX_SUBJECTS)
 
 
-def _between(store: Store, base: str, head: str, *, asked: str) -> Window:
-    line = first_parents(store, head, most=FARTHEST)  # no process of its own: the usual way in a hook
+def _between(store: Store, base: str, head: str, *, asked: str, most: int) -> Window:
+    """most: subjects, the newest ones."""
+    line = first_parents(store, head, most=min(most + 1, FARTHEST))  # no process of its own: the usual way in a hook
     near = _position(line, base)
     if near is not None:
         return Window(base, head, asked, tuple(step.subject for step in reversed(line.steps[:near])), ())
     limits = [] if base in ask.EMPTY_TREE.values() else ["--not", base]
-    out = store.git.run("log", "--first-parent", "-z", "--format=%s", "--max-count=200", head, *limits, "--").out
+    out = store.git.run("log", "--first-parent", "-z", "--format=%s", f"--max-count={most}", head, *limits, "--").out
     subjects = tuple(reversed(decode(out).rstrip("\0").split("\0"))) if out else ()
     return Window(base, head, asked, subjects, ())
 

@@ -118,6 +118,28 @@ def test_BKF_01_every_commit_gets_one_capsule_equal_to_the_hooks(odd: Repo) -> N
         assert by_backfill[oid] == odd.capsule(oid)
 
 
+def test_N6_a_large_blob_is_known_by_its_size_and_the_rest_is_read(ready: Repo) -> None:
+    """The hook stops git where it would inflate such a blob; the backfill does not, and both see the same."""
+    large = "row\n" * (6 << 18)
+    first = ready.commit("feat: data", {"data/big.txt": large, "src/small.py": "def small():\n    return 1\n"})
+    assert (2, 2, 0) == tuple(ready.capsule()[key] for key in ("files", "added", "removed"))
+    assert "lines" not in ready.capsule().get("cut", [])
+    changed = ready.commit(
+        "fix: data", {"data/big.txt": large + "row\n", "src/small.py": "def small():\n    return 2\n"}
+    )
+    ready.git("mv", "data/big.txt", "data/huge.txt")
+    moved = ready.commit("chore: move", {"src/small.py": "def small():\n    return 3\n"})
+    gone = ready.commit("chore: drop", {"src/small.py": "def small():\n    return 4\n"})
+    ready.git("rm", "-q", "data/huge.txt")
+    gone = ready.commit("chore: drop", {"src/small.py": "def small():\n    return 5\n"})
+    by_hook = {oid: ready.capsule(oid) for oid in (first, changed, moved, gone)}
+    assert [1, 1, 1] == [by_hook[oid]["removed"] for oid in (changed, moved, gone)]
+    ready.git("update-ref", "-d", records.SHARED_REF)
+    (ready.path / ".git/gitmem/tips.json").unlink()
+    ready.document("backfill", "--all")
+    assert by_hook == {oid: ready.capsule(oid) for oid in by_hook}
+
+
 def test_BKF_01_interrupted_at_random_it_goes_on_where_it_was(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = "".join(
         f"commit refs/heads/main\ncommitter Ada <ada@example.com> {1_600_000_000 + n} +0000\ndata 3\nx{n % 10}\nM 100644 inline f{n % 7}\ndata 4\n{n:04}\n"

@@ -689,6 +689,33 @@ def test_REF_25_sixty_thousand_files_a_huge_file_and_a_long_line(book: Repo) -> 
     assert "skip" == found["verdict"]
 
 
+def test_of_too_many_files_those_that_weigh_are_read_wherever_they_stand(book: Repo) -> None:
+    vendored = {f"node_modules/lib/{n:04}.js": f"var a{n} = {n};\n" for n in range(1_200)}
+    book.commit("chore: vendor", vendored | {"src/routes/posts.py": ROUTE, "src/big.py": "x = 1\n" * (1 << 20)})
+    found = book.document("reflect-prepare", "--dry-run", "--range", "HEAD~1..HEAD")
+    assert ("relevant", None) == (found["verdict"], found["truncated"])
+    [routes] = [signal for signal in found["signals"] if signal["name"] == "routes"]
+    assert "src/routes/posts.py" == routes["evidence"][0]["path"] and routes["evidence"][0]["line"]
+
+
+def test_what_is_due_tells_the_newest_twenty_subjects_of_its_window(book: Repo) -> None:
+    route(book)
+    for n in range(3):
+        book.commit(f"docs: step {n}", {"NOTES.md": f"step {n}\n"})
+    found = due(book) or {}
+    told = book.git("log", "--first-parent", "--reverse", "--format=%s", f"{found['base']}..HEAD").split("\n")
+    assert told == found["commits"] and 4 <= len(told)
+    (book.path / "NOTES.md").write_text("amended\n")
+    book.git("commit", "-q", "-a", "--amend", "-m", "docs: amended")  # not a child of the manifest's HEAD
+    assert [*told[:-1], "docs: amended"] == (due(book) or {})["commits"]
+    book.env["GITMEM"] = "off"
+    for n in range(25):
+        book.commit(f"docs: more {n}", {"NOTES.md": f"more {n}\n"})
+    book.env["GITMEM"] = ""
+    book.commit("docs: last", {"NOTES.md": "last\n"})
+    assert [*(f"docs: more {n}" for n in range(6, 25)), "docs: last"] == (due(book) or {})["commits"]
+
+
 def test_REF_26_each_branch_keeps_its_own(book: Repo) -> None:
     book.git("checkout", "-q", "-b", "feat")
     route(book)

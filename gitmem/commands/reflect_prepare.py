@@ -11,8 +11,10 @@ from gitmem.accepting import refuse_links
 from gitmem.clients import client_of
 from gitmem.errors import BadRevision, GitError, GitmemError, NotARepository
 from gitmem.git import ask
+from gitmem.git.run import Git
 from gitmem.manifest import FOLDER, ORDER, Manifest, Window
 from gitmem.opening import open_store
+from gitmem.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitmem.reflection import Judged, Prepared
-    from gitmem.store import Store
 
 
 def run(args: Namespace) -> int:
@@ -95,14 +96,11 @@ def _dry(args: Namespace, found: Judged) -> str:
 def _with_work_tree(store: Store, found: Judged, settings: Any) -> Judged:
     """The same window with staged, unstaged and untracked changes; nothing is written into the repository."""
     with tempfile.TemporaryDirectory(prefix="gitmem-") as scratch:
+        beside = Git(store.git.folder)
         objects = ask.git_path(store.git, "objects")
-        held = store.git.env
-        store.git.env = held | {"GIT_OBJECT_DIRECTORY": scratch, "GIT_ALTERNATE_OBJECT_DIRECTORIES": objects}
-        try:
-            tree = ask.worktree_tree(store.git, os.path.join(scratch, "index"))
-            both = reflection.judge_window(store, found.window._replace(head=tree), settings)
-        finally:
-            store.git.env = held
+        beside.env = store.git.env | {"GIT_OBJECT_DIRECTORY": scratch, "GIT_ALTERNATE_OBJECT_DIRECTORIES": objects}
+        tree = ask.worktree_tree(beside, os.path.join(scratch, "index"))
+        both = reflection.judge_window(Store(beside, store.place), found.window._replace(head=tree), settings)
     return both._replace(window=both.window._replace(head=found.window.head))
 
 

@@ -21,6 +21,11 @@ EMPTY_TREE = {
 }
 
 
+def empty_tree(like: str) -> str:
+    """The tree without entries, in the object format of another oid."""
+    return EMPTY_TREE["sha1" if len(like) == HEX_DIGITS["sha1"] else "sha256"]
+
+
 # Arguments of rev-list: all that people and git refer to, HEAD among them; the notes' own history is nobody's work.
 EVERYTHING = ("--exclude=refs/notes/*", "--exclude=refs/gitmem/*", "--all")
 

@@ -1,53 +1,42 @@
-"""Commits with what they changed, from one `git diff-tree --stdin`: the hook and the backfill read the same bytes."""
+"""Commits and windows with what they changed, from `git diff-tree`: the hook and the backfill read the same bytes."""
 
 from __future__ import annotations
 
-import os
+import itertools
 
-from gitmem.changes import MAX_COUNTED_FILES, Change, Commit, read_changes, read_commit
+from gitmem.changes import MAX_COUNTED_FILES, Change, Commit, changed_blobs, read_changes, read_commit
 from gitmem.errors import GitError
-from gitmem.git.run import encode
+from gitmem.git import differ as d
+from gitmem.git.ask import empty_tree
+from gitmem.git.run import decode, encode
 from gitmem.values import NamedTuple
-from gitmem.verdict.roles import role
+from gitmem.verdict.roles import weighs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from gitmem.git.differ import Differ
     from gitmem.git.run import Git, Process
 
-MAX_COMMIT_BYTES = 8 << 20  # raw records and patch of one commit that are read; more is known to be large without
-# diff-tree is plumbing: of the user's settings only attributes and these reach it.
-PINNED = ("-c", "core.bigFileThreshold=1m", "-c", "diff.orderFile=" + os.devnull, "-c", "diff.algorithm=myers",
-          "-c", "i18n.logOutputEncoding=UTF-8", "-c", "diff.suppressBlankEmpty=false",
-          "-c", "core.deltaBaseCacheLimit=32m")  # fmt: skip
-# Blobs come and go by the thousand: without this glibc gives their memory back to the system and asks for it again
-# (91,000 page faults instead of 13,000 on koel, a tenth of git's time). Of git's 96 MiB for deltas 32 do as well.
-MALLOC = {"MALLOC_MMAP_THRESHOLD_": "33554432", "MALLOC_TRIM_THRESHOLD_": "67108864", "MALLOC_TOP_PAD_": "1048576"}
-# -l: beyond 200 times 200 candidates only exact renames are sought (10,000 moved and edited files: 1,150 ms).
-PLAIN = ("-r", "-z", "--no-abbrev", "--raw", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short",
-         "--ignore-submodules=none")  # fmt: skip
-DIFF = ("diff-tree", "--stdin", "--root", "--always", *PLAIN)
-DIFF_TREES = ("diff-tree", *PLAIN)
-FULL = ("-M", "-l200", "-p", "-U0", "--inter-hunk-context=0", "--indent-heuristic")
-# With an index at hand git compares the work tree's copy instead of a blob, and where the entry is racily clean (a
-# large file added in the same second) hashes and deflates it first: 3,600 ms for 50 MB that are not even shown.
-NO_INDEX = {"GIT_INDEX_FILE": "/nonexistent/index-of-gitmem"}
-FIELDS = "%H%x00%ct%x00%ce%x00%B%x00"
+    Wanted = tuple[str, tuple[str, ...]]  # oid, parents
 
 
-def read_commits(git: Git, wanted: Iterable[tuple[str, tuple[str, ...]]], *, partial: bool = False) -> Iterator[Commit]:
+def read_commits(differ: Differ, wanted: Iterable[Wanted], *, partial: bool = False) -> Iterator[Commit]:
     """What each commit did against its first parent, in the order given.
 
-    wanted: (oid, parents). partial: blobs may be missing and must not be fetched, so only names are compared.
+    partial: blobs may be missing and must not be fetched, so only names are compared.
     A commit with a missing blob comes uncounted. Raises GitError when even the names cannot be had; what came
     before has been given.
     """
     asked = list(wanted)
+    if len(asked) == 1 and not partial:
+        yield _read_one(differ, *asked[0])
+        return
     while asked:
         given = 0
         try:
-            for commit in _read(git, asked, partial=partial):
+            for commit in _stream(differ.git, asked, partial=partial):
                 given += 1
                 yield commit
             return
@@ -55,20 +44,34 @@ def read_commits(git: Git, wanted: Iterable[tuple[str, tuple[str, ...]]], *, par
             # one blob that is missing or damaged ends the whole process: compare that commit by names alone
             if partial or given == len(asked):
                 raise
-        yield from _read(git, asked[given : given + 1], partial=True)
+        yield from _stream(differ.git, asked[given : given + 1], partial=True)
         asked = asked[given + 1 :]
 
 
-def _read(git: Git, asked: list[tuple[str, tuple[str, ...]]], *, partial: bool) -> Iterator[Commit]:
-    token = os.urandom(16).hex().encode()  # cannot stand in any content, so nothing can pretend to be a commit
-    style = ("--no-renames",) if partial else FULL
-    process = git.open(*PINNED, *DIFF, *style, "--format=" + token.decode() + FIELDS, env=MALLOC | NO_INDEX)
+def _read_one(differ: Differ, oid: str, parents: tuple[str, ...]) -> Commit:
+    """The same through the process that stays, and with a large blob left out when there is one."""
+    try:
+        found = differ.commit(oid, parents[0] if parents else None)
+        return read_commit(found.data, parents, whole=found.whole, partial=False)
+    except GitError:
+        named = next(_stream(differ.git, [(oid, parents)], partial=True))
+    try:
+        found_lines = _read_sparing(differ.git, parents[0] if parents else empty_tree(oid), oid)
+    except GitError:
+        return named
+    return named._replace(changes=found_lines.changes, counted=not found_lines.truncated)
+
+
+def _stream(git: Git, asked: list[Wanted], *, partial: bool) -> Iterator[Commit]:
+    token = d.token()
+    style = ("--no-renames",) if partial else d.FULL
+    process = git.open(*d.PINNED, *d.MANY, *style, "--format=" + decode(token) + d.FIELDS, env=d.MALLOC | d.NO_INDEX)
     if len(asked) > 1:
         process.widen()
     process.feed(b"".join(encode(" ".join((oid, *parents[:1]))) + b"\n" for oid, parents in asked), last=True)
     try:
         rest = iter(asked)
-        for chunk, whole in _split(process, token, alone=len(asked) == 1):
+        for chunk, whole in _split(process, token):
             oid, parents = next(rest)
             commit = read_commit(chunk, parents, whole=whole, partial=partial)
             if commit.oid != oid:
@@ -80,6 +83,26 @@ def _read(git: Git, asked: list[tuple[str, tuple[str, ...]]], *, partial: bool) 
         process.kill()
 
 
+def _split(process: Process, token: bytes) -> Iterator[tuple[bytes, bool]]:
+    """What stands between tokens, cut at MAX_COMMIT_BYTES (then not whole)."""
+    held, whole, begun = bytearray(), True, False
+    for chunk in process.chunks():
+        searched = max(0, len(held) - len(token))  # a token may be cut in two by the pipe
+        held += chunk
+        while (end := held.find(token, searched)) >= 0:
+            if begun:
+                with memoryview(held) as view:
+                    found = bytes(view[: min(end, d.MAX_COMMIT_BYTES)])
+                yield found, whole and end <= d.MAX_COMMIT_BYTES
+            del held[: end + len(token)]
+            begun, whole, searched = True, True, 0
+        if len(held) > d.MAX_COMMIT_BYTES + len(token):
+            whole = False
+            del held[d.MAX_COMMIT_BYTES : -len(token)]
+    if begun and not process.ended_with():
+        yield bytes(held[: d.MAX_COMMIT_BYTES]), whole and len(held) <= d.MAX_COMMIT_BYTES
+
+
 class Difference(NamedTuple):
     """What differs between two trees. truncated: what was not read, empty when all was."""
 
@@ -87,57 +110,84 @@ class Difference(NamedTuple):
     truncated: tuple[str, ...]  # files, partial, missing
 
 
-def read_difference(git: Git, base: str, head: str, *, partial: bool = False) -> Difference:
-    """The net difference of two commits or trees.
+def read_difference(differ: Differ, base: str, head: str, *, partial: bool = False) -> Difference:
+    """The net difference of two trees.
 
     Beyond MAX_COUNTED_FILES paths, or MAX_COMMIT_BYTES, only files that may weigh in a verdict are read. A missing
     blob leaves every line unread. Raises GitError when not even the names can be had.
     """
     try:
-        found = _read_whole(git, base, head, partial)
+        return _read_names(differ.git, base, head, "partial") if partial else _read_lines(differ, base, head)
     except GitError:
         if partial:
             raise
-        return read_difference(git, base, head, partial=True)._replace(truncated=("missing",))
-    return found or _read_candidates(git, base, head)
+        return _read_names(differ.git, base, head, "missing")
 
 
-def _read_whole(git: Git, base: str, head: str, partial: bool) -> Difference | None:
-    """All of it from one process, stopped as soon as it proves to be too much (None)."""
-    process = git.open(*PINNED, *DIFF_TREES, *(("--no-renames",) if partial else FULL), base, head, env=NO_INDEX)
-    held = bytearray()
+def _read_lines(differ: Differ, base: str, head: str) -> Difference:
     try:
-        for chunk in process.chunks():
-            held += chunk
-            many = not partial and b"\0\0" not in held and held.count(b"\0:") > MAX_COUNTED_FILES
-            if many or (len(held) > MAX_COMMIT_BYTES and not partial):
-                return None
-        process.finish()
-    finally:
-        process.kill()
-    raw, _, patch = bytes(held).partition(b"\0\0")
-    changes, counted = read_changes(raw, patch, counted=not partial)
-    if partial:
-        return Difference(changes, ("partial",))
-    return Difference(changes, ()) if counted else None
+        found = differ.trees(base, head)
+    except GitError:
+        return _read_sparing(differ.git, base, head)
+    raw, end, patch = found.data.partition(b"\0\0")
+    if not found.whole:
+        return _read_sparing(differ.git, base, head, raw if end else None)
+    changes, counted = read_changes(raw, patch, counted=True)
+    return Difference(changes, ()) if counted else _read_sparing(differ.git, base, head, raw)
 
 
-def _read_candidates(git: Git, base: str, head: str) -> Difference:
-    """The names of all, and the lines of those that may weigh, MAX_COUNTED_FILES of them at most."""
-    raw = git.run(*PINNED, *DIFF_TREES, "-M", "-l200", base, head, env=NO_INDEX).out
+def _read_names(git: Git, base: str, head: str, why: str) -> Difference:
+    raw = git.run(*d.PINNED, *d.ONE, "--no-renames", base, head, env=d.NO_INDEX).out
+    return Difference(read_changes(raw, b"", counted=False)[0], (why,))
+
+
+def _read_sparing(git: Git, base: str, head: str, raw: bytes | None = None) -> Difference:
+    """The names of all, and the lines of those that may weigh, of no large blob and of MAX_COUNTED_FILES at most.
+
+    raw: the raw records when they are known already.
+    """
+    if raw is None:
+        raw = git.run(*d.PINNED, *d.ONE, *d.RENAMES, base, head, env=d.NO_INDEX).out
     every, _ = read_changes(raw, b"", counted=False)
-    weighing = [change for change in every if role(change.path) in (None, "docs", "changelog")]
-    chosen = weighing[: MAX_COUNTED_FILES // 2]  # a rename names two paths
-    names = [encode(name) for change in chosen for name in (change.old_path, change.path) if name]
-    read: dict[str, Change] = {}
-    if names:
-        process = git.open(*PINNED, *DIFF_TREES, *FULL, base, head, "--", *names, env=NO_INDEX)
-        out = b"".join(_bounded(process))
-        part, _, patch = out.partition(b"\0\0")
-        found, counted = read_changes(part, patch, counted=len(out) < MAX_COMMIT_BYTES)
-        read = {change.path: change for change in found if counted}
-    truncated = ("files",) if len(read) < len(weighing) else ()
-    return Difference(tuple(read.get(change.path, change) for change in every), truncated)
+    chosen, rest = every, False
+    if len(every) > MAX_COUNTED_FILES:
+        most = MAX_COUNTED_FILES // 2  # a rename names two paths
+        chosen = tuple(itertools.islice((change for change in every if weighs(change.path)), most + 1))
+        chosen, rest = chosen[:most], len(chosen) > most
+    read = _read_small(git, base, head, chosen, raw)
+    rest = rest or any(change.path not in read for change in chosen)
+    return Difference(tuple(read.get(change.path, change) for change in every), ("files",) if rest else ())
+
+
+def _read_small(git: Git, base: str, head: str, changes: Sequence[Change], raw: bytes) -> dict[str, Change]:
+    """path -> the change with its lines; binary where a side of it is large."""
+    blobs = changed_blobs(raw, {change.path for change in changes})
+    large = _large(git, {oid for sides in blobs.values() for oid in sides})
+    binary = {path for path, sides in blobs.items() if not large.isdisjoint(sides)}
+    read = _read_paths(git, base, head, [change for change in changes if change.path not in binary])
+    return read | {change.path: change._replace(binary=True) for change in changes if change.path in binary}
+
+
+def _large(git: Git, oids: set[str]) -> set[str]:
+    """Those of the blobs that are taken for binary by their size. Raises GitError when one is missing."""
+    asked = "".join(oid + "\n" for oid in sorted(oids))
+    rows = [
+        row.split(" ") for row in decode(git.run("cat-file", "--batch-check", stdin=encode(asked)).out).splitlines()
+    ]
+    if lacking := [row[0] for row in rows if len(row) < 3]:
+        raise GitError(f"object '{lacking[0]}' is missing")
+    return {oid for oid, _, size in rows if int(size) > d.LARGE_BYTES}
+
+
+def _read_paths(git: Git, base: str, head: str, changes: Sequence[Change]) -> dict[str, Change]:
+    """path -> the change with its lines; nothing where they are more than MAX_COMMIT_BYTES."""
+    names = [encode(name) for change in changes for name in (change.old_path, change.path) if name]
+    if not names:
+        return {}
+    out = b"".join(_bounded(git.open(*d.PINNED, *d.ONE, *d.FULL, base, head, "--", *names, env=d.NO_INDEX)))
+    raw, _, patch = out.partition(b"\0\0")
+    found, counted = read_changes(raw, patch, counted=len(out) < d.MAX_COMMIT_BYTES)
+    return {change.path: change for change in found} if counted else {}
 
 
 def _bounded(process: Process) -> Iterator[bytes]:
@@ -146,35 +196,8 @@ def _bounded(process: Process) -> Iterator[bytes]:
         for chunk in process.chunks():
             yield chunk
             size += len(chunk)
-            if size >= MAX_COMMIT_BYTES:
+            if size >= d.MAX_COMMIT_BYTES:
                 return
         process.finish()
     finally:
         process.kill()
-
-
-def _split(process: Process, token: bytes, *, alone: bool) -> Iterator[tuple[bytes, bool]]:
-    """What stands between tokens, cut at MAX_COMMIT_BYTES (then not whole).
-
-    alone: nothing comes after, so git is stopped behind its names when they are too many to count.
-    """
-    held, whole, begun = bytearray(), True, False
-    for chunk in process.chunks():
-        searched = max(0, len(held) - len(token))  # a token may be cut in two by the pipe
-        held += chunk
-        while (end := held.find(token, searched)) >= 0:
-            if begun:
-                with memoryview(held) as view:
-                    found = bytes(view[: min(end, MAX_COMMIT_BYTES)])
-                yield found, whole and end <= MAX_COMMIT_BYTES
-            del held[: end + len(token)]
-            begun, whole, searched = True, True, 0
-        if alone and begun and b"\0\0diff --git " in held and held.count(b"\0:") > MAX_COUNTED_FILES:
-            process.kill()  # all names are there, and too many: the patch is not wanted
-            yield bytes(held), False
-            return
-        if len(held) > MAX_COMMIT_BYTES + len(token):
-            whole = False
-            del held[MAX_COMMIT_BYTES : -len(token)]
-    if begun and not process.ended_with():
-        yield bytes(held[:MAX_COMMIT_BYTES]), whole and len(held) <= MAX_COMMIT_BYTES

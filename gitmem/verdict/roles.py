@@ -6,7 +6,8 @@ github-linguist's vendor.yml and generated.rb for the names of folders and suffi
 
 from __future__ import annotations
 
-from functools import lru_cache
+from gitmem.values import remember
+from gitmem.verdict.rules import FOLDER
 
 # fmt: off
 
@@ -111,7 +112,7 @@ def contract(path: str) -> bool:
     return name.endswith(('.md', '.adoc')) and ('adr' in parts or 'adrs' in parts or 'decisions' in parts) and name[:1].isdigit()
 
 
-@lru_cache(4096)
+@remember(4096)
 def role(path: str) -> str | None:
     """Role that takes the file out of the verdict, None for code and for documents that are contracts.
 
@@ -120,13 +121,13 @@ def role(path: str) -> str | None:
     """
     low = path.lower()
     folder, _, name = low.rpartition('/')
-    found = {_SEGMENTS[part] for part in folder.split('/') if part in _SEGMENTS} if folder else set()
+    found = _segments(folder)
     if not found and ((low[:1] == '.' and '/' in low) or '/.' in folder) and '.gitmem/' not in low:
         return 'editor'
     if 'translation' in found and name.endswith(_CODE):
-        found.discard('translation')
+        found = found - {'translation'}
     if found:
-        if contract(low) and (found <= _SOFT or (found == {'test'} and folder.rpartition('/')[2] in ('spec', 'specs'))):
+        if (found <= _SOFT or (found == {'test'} and folder.rpartition('/')[2] in ('spec', 'specs'))) and contract(low):
             return None
         if found == {'docs'} and _name_role(name) == 'changelog':
             return 'changelog'
@@ -139,8 +140,19 @@ def role(path: str) -> str | None:
     return _name_role(name)
 
 
+@remember(4096)
+def _segments(folder: str) -> frozenset[str]:
+    """What the segments of a folder say of the files below it."""
+    return frozenset(_SEGMENTS[part] for part in folder.split('/') if part in _SEGMENTS)
+
+
 _SOFT = frozenset(('docs', 'example'))
 _CODE = ('.go', '.rs', '.java', '.kt', '.py', '.rb', '.cs', '.c', '.cpp', '.vue', '.tsx', '.jsx', '.swift')
+
+
+def weighs(path: str) -> bool:
+    """Whether the lines of a file may weigh in a verdict: code, contracts, what tells of them, an entry by hand."""
+    return role(path) in (None, 'docs', 'changelog') or path.startswith(FOLDER)
 
 
 def _name_role(name: str) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 # fmt: off
 from gitmem.values import NamedTuple
 
+FOLDER = '.gitmem/bootstrap'  # of the pages
 WHAT_IS = 'what-is.md'
 HOW = 'how-it-works.md'
 DOES = 'what-it-does.md'
