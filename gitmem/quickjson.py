@@ -36,6 +36,8 @@ def _accelerated() -> tuple[Callable[[str], Any], Callable[[Any], str], Callable
             value, end = scan(text, 0)
         except StopIteration as error:
             raise ValueError(f"no JSON value at {error.value}") from None
+        except SystemError:  # Python 3.11 looks for `json`'s own error and sets none where nobody has imported it
+            raise ValueError("no JSON value") from None
         if end != len(text):
             raise ValueError(f"more than one JSON value: {end} of {len(text)} characters are one")
         return value

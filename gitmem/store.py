@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from gitmem import files, notes, quickjson, records, writer
+from gitmem import files, nearby, notes, quickjson, records, writer
 from gitmem.errors import GitError, GitmemError, NotEnabled
 from gitmem.git import ask
 from gitmem.git.differ import Differ
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
-CONFIG_PATTERN = r"^(gitmem\..*|extensions\.partialclone|remote\..*\.promisor|core\.hookspath)$"
+CONFIG_PATTERN = r"^(gitmem\..*|extensions\..*|remote\..*\.promisor|core\.(hookspath|bare|worktree))$"
 MAX_LOG_BYTES = 256 << 10  # of errors.jsonl; the one before is kept as errors.jsonl.1
 MAX_PENDING_BYTES = 64 << 20
 NOTES_AT_ONCE = 256
@@ -52,10 +52,10 @@ class Header(NamedTuple):
 class Store:
     """Memory of one clone, seen from one worktree."""
 
-    def __init__(self, git: Git, place: ask.Place) -> None:
+    def __init__(self, git: Git, place: ask.Place, config: dict[str, list[str]] | None = None) -> None:
         self.git = git
         self.place = place
-        self.config = ask.local_config(git, CONFIG_PATTERN)
+        self.config = ask.local_config(git, CONFIG_PATTERN) if config is None else config
         self.pending = place.common_state_dir + "/pending.jsonl"
         self.taken = place.common_state_dir + "/pending.taken.jsonl"
         self.objects = Objects(git)
@@ -66,6 +66,16 @@ class Store:
     def open(cls, git: Git) -> Store:
         """The store of the repository around git's folder. Raises NotARepository."""
         return cls(git, ask.locate(git))
+
+    @classmethod
+    def nearby(cls, git: Git) -> Store:
+        """The same for a hook, which mostly runs where it ran before. Raises NotARepository."""
+        found = nearby.known(git.env)
+        if found is not None:
+            return cls(git, *found)
+        store = cls.open(git)
+        nearby.remember(store.place, store.config)
+        return store
 
     def use_deadline(self, deadline: float) -> None:
         """Every git from now on ends by then; monotonic seconds."""

@@ -18,7 +18,7 @@ RANKS = {
     "changes": CORE, "patch": CORE, "records": CORE, "subject": CORE, "domains": CORE, "symbols": CORE, "capsule": CORE,
     "notes": CORE, "joining": CORE, "manifest": CORE, "redact": CORE, "redact_rules": CORE, "pages": CORE, "checks": CORE, "settings": CORE, "sections": CORE, "clients": CORE, "verdict": CORE,
     "git": 2, "files": 2, "output": 2, "resources": 2, "render": 2.5, "excerpts": 2,
-    "rejoin": 3, "layout": 3, "writer": 4, "store": 4.5, "mirror": 5, "trash": 5, "purging": 5, "comparing": 5.5, "ancestry": 2, "exchange": 6, "trust": 5, "forgetting": 6, "reviewing": 7, "finding": 6, "likeness": 7, "repairing": 7, "memory": 7.5, "approval": 7, "configfile": 5, "annotate": 5, "window": 5, "hooksetup": 5, "chain": 5,
+    "nearby": 3, "rejoin": 3, "layout": 3, "writer": 4, "store": 4.5, "mirror": 5, "trash": 5, "purging": 5, "comparing": 5.5, "ancestry": 2, "exchange": 6, "trust": 5, "forgetting": 6, "reviewing": 7, "finding": 6, "likeness": 7, "repairing": 7, "memory": 7.5, "approval": 7, "configfile": 5, "annotate": 5, "window": 5, "hooksetup": 5, "chain": 5,
     "memo": 6, "history": 6, "state": 7, "reflection": 6, "accepting": 7, "freshness": 7, "replay": 7, "survey": 7, "drafts": 7.5, "opening": 7.5,
     "commands": 8, "arguments": 8, "cli": 9, "entry": 9, "__main__": 10,
 }  # fmt: skip
@@ -140,7 +140,7 @@ def test_a_commit_hook_runs_seven_git_processes_at_most(ready: Repo) -> None:
     done = ready.run(sys.executable, "-I", "-S", str(PACKAGE / "entry.py"), "git", "post-commit")
     calls = [line for line in done.stderr.decode().splitlines() if line.startswith("gitmem:") and " git " in line]
     names = [next(w for w in line.split(" git ")[1].split() if w in KNOWN) for line in calls]
-    # the two that stay end last; pages need no process more
+    # the two that stay end last; pages need no process more, and a clone that is known two less
     assert names == ["rev-parse", "config", "fast-import", "cat-file", "diff-tree"]
 
 

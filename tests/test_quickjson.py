@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,3 +50,35 @@ def test_no_json_is_an_error(data: bytes) -> None:
 def test_no_value_of_json_is_an_error(value: object) -> None:
     with pytest.raises((ValueError, TypeError)):
         quickjson.dumps(value)
+
+
+BAD = [
+    '{"a": 1, "b": []',
+    "{",
+    "[1,",
+    '{"a" 1}',
+    "{1: 2}",
+    '"\\x01"',
+    '"abc',
+    '{"a":}',
+    "nul",
+    "[1 2]",
+    '"\\ud8',
+    "",
+    "-",
+    "[" * 3,
+]
+
+
+def test_no_json_is_an_error_also_where_nobody_has_imported_json() -> None:
+    """A hook never does; Python 3.11's scanner then has no error to raise."""
+    script = (
+        "import ast, sys; sys.path.insert(0, sys.argv[1]); from gitmem import quickjson; wrong = []\n"
+        "for text in ast.literal_eval(sys.argv[2]):\n"
+        "    try: wrong.append((text, quickjson.loads(text)))\n"
+        "    except ValueError: pass\n"
+        "assert not wrong and 'json' not in sys.modules, wrong"
+    )
+    folder = str(Path(quickjson.__file__).parent.parent)
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", script, folder, repr(BAD)], capture_output=True)
+    assert b"" == done.stderr and 0 == done.returncode

@@ -39,7 +39,7 @@ def main(argv: Sequence[str]) -> int:
     git.deadline = time.monotonic() + (DELIVER_SECONDS if event == "deliver" else BUDGET_SECONDS)
     store = None
     try:
-        store = Store.open(git)
+        store = Store.nearby(git)
         if not store.enabled:
             return 0
         rows = decode(sys.stdin.buffer.read()).splitlines() if event in WITH_INPUT else []
