@@ -214,7 +214,7 @@ def _publicity(remote: str, way: Way, url: str | None) -> comparing.Unpublished:
 def join(store: Store, remote: str, way: Way, *, url: str | None = None) -> Joined:
     """Makes the local ref what the remote holds and what is new here, as two commits at most on top of it."""
     store.take_up_lost(way.deadline)
-    with files.lock(store.place.common_state_dir + "/lock", deadline=way.deadline):
+    with files.Lock(store.place.common_state_dir + "/lock", deadline=way.deadline):
         there = mirror.refresh(store, remote)
         while True:
             local = store.tip(records.SHARED_REF)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import stat
@@ -13,7 +12,6 @@ from gitmem.errors import Locked, Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
 MAX_FILE_BYTES = 16 << 20
@@ -82,8 +80,10 @@ def replace(path: str, data: bytes, *, mode: int | None = None, durable: bool = 
 
 
 def remove(path: str) -> None:
-    with contextlib.suppress(FileNotFoundError):
+    try:
         os.unlink(path)
+    except FileNotFoundError:
+        return
 
 
 def append(path: str, line: bytes) -> None:
@@ -149,16 +149,23 @@ def _flock(fd: int, deadline: float, what: str) -> None:
         pause = min(pause * 1.5, 0.01)
 
 
-@contextlib.contextmanager
-def lock(path: str, *, deadline: float) -> Iterator[None]:
-    """Holds the lock of a clone; the kernel lets go of it when we die. `deadline`: monotonic seconds.
+class Lock:
+    """Held within a `with`; the kernel lets go of it when we die. `deadline`: monotonic seconds.
 
-    Raises Locked when somebody else holds it until then.
+    Entering raises Locked when somebody else holds it until then.
     """
-    make_folder(os.path.dirname(path))
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-    try:
-        _flock(fd, deadline, "the lock of this clone")
-        yield
-    finally:
-        os.close(fd)
+
+    def __init__(self, path: str, *, deadline: float) -> None:
+        self._path, self._deadline, self._fd = path, deadline, -1
+
+    def __enter__(self) -> None:
+        make_folder(os.path.dirname(self._path))
+        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        try:
+            _flock(self._fd, self._deadline, "the lock of this clone")
+        except BaseException:
+            os.close(self._fd)
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._fd)

@@ -91,7 +91,7 @@ def _line(store: Store, commit: str, oid: str, *, forget: bool, at: int | None =
 def _take_out(
     store: Store, ref: str, oid: str, holders: list[Holder], *, deadline: float, orphan: bool, at: int
 ) -> None:
-    with files.lock(store.place.common_state_dir + "/lock", deadline=deadline):
+    with files.Lock(store.place.common_state_dir + "/lock", deadline=deadline):
         tip = ask.exact_ref(store.git, ref)
         if tip is None:
             return

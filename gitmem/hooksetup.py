@@ -57,7 +57,7 @@ def install(store: Store, way: str | None, *, dry_run: bool) -> list[Step]:
     chosen = way or ("config" if knows else "files")
     if dry_run:
         return _install_config(store, True) if chosen == "config" else _install_files(store, True)
-    with files.lock(store.place.common_state_dir + "/hooks.lock", deadline=time.monotonic() + 10):
+    with files.Lock(store.place.common_state_dir + "/hooks.lock", deadline=time.monotonic() + 10):
         steps = _install_config(store, False) if chosen == "config" else _install_files(store, False)
         known = installed(store)
         record = {"at": known.get("at", int(time.time())), "way": chosen, "folder": hooks_folder(store)}
@@ -159,7 +159,7 @@ def uninstall(store: Store, *, dry_run: bool) -> list[Step]:
     """Takes away what `install` put there, in both ways, and puts back what was put aside."""
     if dry_run:
         return _uninstall(store, True)
-    with files.lock(store.place.common_state_dir + "/hooks.lock", deadline=time.monotonic() + 10):
+    with files.Lock(store.place.common_state_dir + "/hooks.lock", deadline=time.monotonic() + 10):
         return _uninstall(store, False)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 
-from gitmem import files, quickjson, records
+from gitmem import files, patterns, quickjson, records
 from gitmem.annotate import Link
 from gitmem.git import ask
 from gitmem.git.run import decode
@@ -23,7 +22,7 @@ def write(store: Store) -> None:
     """Notes the operation under way with the HEAD it starts from; forgets an older note when there is none."""
     sources = [[oid, operation] for ref, operation in STATES if (oid := ask.ref_tip(store.git, ref))]
     squash = files.read(store.place.git_dir + "/SQUASH_MSG", max_bytes=MAX_SQUASH_BYTES) or b""
-    found = re.findall(r"^commit ([0-9a-f]{40,64})$", decode(squash), re.MULTILINE)
+    found = patterns.compiled(r"^commit ([0-9a-f]{40,64})$", patterns.MULTILINE).findall(decode(squash))
     sources += [[oid, "squash"] for oid in found[:MAX_SQUASHED]]
     if sources:
         head = ask.head_commit(store.git)

@@ -5,9 +5,7 @@ Equal facts give equal bytes. Records never change; what does not parse is carri
 
 from __future__ import annotations
 
-import re
-
-from gitmem import quickjson
+from gitmem import patterns, quickjson
 from gitmem.redact import find, redact, strip_private
 from gitmem.values import NamedTuple
 
@@ -18,6 +16,7 @@ except ImportError:  # Python 3.12 and later
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable
     from typing import Any
 
@@ -39,7 +38,7 @@ PRIVATE_KINDS = frozenset(("correction", "digest", "note", "session"))
 
 # Control characters that JSON leaves raw, line separators, lone surrogates, and what reorders or hides text:
 # escaped, so that `git log --notes=gitmem` prints them inert. JSON readers see no difference.
-_RAW = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]")
+_RAW = patterns.pattern(r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]")
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -5,10 +5,11 @@ Formats: the providers' own documentation of their token prefixes; bench/redact.
 
 from __future__ import annotations
 
-import re
+from gitmem import patterns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable
 
     Span = tuple[int, int]
@@ -21,7 +22,7 @@ _cache: dict[str, re.Pattern[str]] = {}
 def compiled(source: str) -> re.Pattern[str]:
     pattern = _cache.get(source)
     if pattern is None:
-        pattern = _cache[source] = re.compile(source, re.ASCII)
+        pattern = _cache[source] = patterns.compiled(source, patterns.ASCII)
     return pattern
 
 

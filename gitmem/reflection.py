@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 
@@ -11,13 +10,14 @@ from gitmem.capsule import files_of
 from gitmem.errors import Refused
 from gitmem.git import ask
 from gitmem.git.commits import Difference, read_difference
+from gitmem.git.run import decode, encode
 from gitmem.manifest import FOLDER, ORDER, Manifest, Size, Window
 from gitmem.values import NamedTuple
 from gitmem.verdict.signals import Verdict, judge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from gitmem.settings import Settings
     from gitmem.store import Store
@@ -82,17 +82,19 @@ def linguist_roles(store: Store, paths: Sequence[str]) -> dict[str, str]:
     """path -> role by `linguist-generated` and `linguist-vendored`; nothing is asked where no attributes name them."""
     if store.place.top is None or not paths:
         return {}
-    with contextlib.suppress(OSError, Refused):
-        if b"linguist-" not in (files.read(store.place.top + "/.gitattributes", max_bytes=1 << 20) or b""):
-            return {}
-        asked = b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in paths)
-        out = store.git.run(
-            "check-attr", "-z", "--stdin", "linguist-generated", "linguist-vendored", stdin=asked, ok=(0, 1)
-        ).out
-        words = out.decode("utf-8", "surrogateescape").split("\0")
-        rows = zip(words[0::3], words[1::3], words[2::3], strict=False)
-        return {path: name.removeprefix("linguist-") for path, name, value in rows if value in ("set", "true")}
-    return {}
+    try:
+        attributes = files.read(store.place.top + "/.gitattributes", max_bytes=1 << 20) or b""
+    except (OSError, Refused):
+        return {}
+    if b"linguist-" not in attributes:
+        return {}
+    asked = b"".join(encode(path) + b"\0" for path in paths)
+    out = store.git.run(
+        "check-attr", "-z", "--stdin", "linguist-generated", "linguist-vendored", stdin=asked, ok=(0, 1)
+    ).out
+    words = decode(out).split("\0")
+    rows = zip(words[0::3], words[1::3], words[2::3], strict=False)
+    return {path: name.removeprefix("linguist-") for path, name, value in rows if value in ("set", "true")}
 
 
 def snapshot(store: Store, rev: str = "HEAD") -> dict[str, str | None]:
@@ -115,11 +117,9 @@ def read_manifest(store: Store) -> Manifest | str | None:
     return None if data is None else manifest.parse(data)
 
 
-@contextlib.contextmanager
-def reflect_lock(store: Store, seconds: float) -> Iterator[None]:
-    """Held by whoever changes the manifest or accepts a reflection. Raises Locked."""
-    with files.lock(store.place.state_dir + "/reflect.lock", deadline=time.monotonic() + seconds):
-        yield
+def reflect_lock(store: Store, seconds: float) -> files.Lock:
+    """Held by whoever changes the manifest or accepts a reflection. Entering raises Locked."""
+    return files.Lock(store.place.state_dir + "/reflect.lock", deadline=time.monotonic() + seconds)
 
 
 def write_manifest(store: Store, found: Manifest) -> None:

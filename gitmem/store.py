@@ -17,7 +17,6 @@ from gitmem.values import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
     from typing import Any
 
 CONFIG_PATTERN = r"^(gitmem\..*|extensions\..*|remote\..*\.promisor|core\.(hookspath|bare|worktree))$"
@@ -161,9 +160,9 @@ class Store:
         if os.path.getsize(self.taken) == waiting.size:
             files.remove(self.taken)
 
-    def delivery_lock(self, deadline: float) -> AbstractContextManager[None]:
+    def delivery_lock(self, deadline: float) -> files.Lock:
         """Held by the one run that delivers what waits. Raises Locked."""
-        return files.lock(self.place.common_state_dir + "/deliver.lock", deadline=deadline)
+        return files.Lock(self.place.common_state_dir + "/deliver.lock", deadline=deadline)
 
     def commit_header(self, rev: str) -> Header | None:
         """The head of the commit that one of our own names means, None when there is none."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
+from gitmem import patterns
 from gitmem.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
 
 TYPES = frozenset("feat fix docs refactor perf test build ci chore style revert".split())
 MAX_SUMMARY = 120
@@ -19,10 +22,12 @@ AGENTS = ("claude", "codex", "copilot", "cursor", "gemini", "opencode", "aider",
 # Paragraphs of a message that git itself writes say nothing of the reason.
 WRITTEN_BY_GIT = ("This reverts commit ", "(cherry picked from commit ", "commit ", "Squashed commit of the following")
 
-_HEADER = re.compile(r"([A-Za-z]+)(?:\(([^()\n]{1,60})\))?(!)?:(?:\s|$)")
-_TRAILER = re.compile(r"([A-Za-z][A-Za-z-]{1,30})(?:: | #)(.+)")
-_ISSUE = re.compile(r"(?:^|(?<=[\s(\[,;]))(?:([\w.-]+/[\w.-]+)?#(\d{1,9})|([A-Z][A-Z0-9]{1,9}-\d{1,7}))\b")
-_REVERTED = re.compile(r"\bThis reverts commit ([0-9a-f]{7,64})\b")
+_HEADER = patterns.pattern(r"([A-Za-z]+)(?:\(([^()\n]{1,60})\))?(!)?:(?:\s|$)")
+_TRAILER = patterns.pattern(r"([A-Za-z][A-Za-z-]{1,30})(?:: | #)(.+)")
+_ISSUE = patterns.pattern(r"(?:^|(?<=[\s(\[,;]))(?:([\w.-]+/[\w.-]+)?#(\d{1,9})|([A-Z][A-Z0-9]{1,9}-\d{1,7}))\b")
+_BETWEEN = patterns.pattern(r"\n[ \t]*\n")
+_WORD = patterns.pattern("[a-z]+")
+_REVERTED = patterns.pattern(r"\bThis reverts commit ([0-9a-f]{7,64})\b")
 
 
 class Message(NamedTuple):
@@ -49,7 +54,7 @@ def read_message(message: str, *, parents: int = 1) -> Message:
         kind = "revert"
     elif parents > 1:
         kind = "merge"
-    paragraphs = [part.strip() for part in re.split(r"\n[ \t]*\n", body.strip()) if part.strip()]
+    paragraphs = [part.strip() for part in _BETWEEN.split(body.strip()) if part.strip()]
     paragraphs = [part for part in paragraphs if not part.startswith(WRITTEN_BY_GIT)]
     trailers = _trailers(paragraphs[-1]) if paragraphs else []
     why = paragraphs[0] if paragraphs and not (trailers and len(paragraphs) == 1) else ""
@@ -77,5 +82,5 @@ def _issue(match: re.Match[str]) -> str:
 
 
 def _agents(value: str) -> list[str]:
-    words = re.findall(r"[a-z]+", value.split("<")[0].lower())
+    words = _WORD.findall(value.split("<")[0].lower())
     return [agent for agent in AGENTS if agent in words]

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
 
     Value = TypeVar("Value")
 else:
-    from operator import itemgetter
-
     try:
         from _collections import _tuplegetter
     except ImportError:  # an interpreter other than CPython
+        from operator import itemgetter
 
         def _tuplegetter(index, doc):
             return property(itemgetter(index), doc=doc)

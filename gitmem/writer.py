@@ -7,7 +7,6 @@ everybody else), again from the start when somebody was faster.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 
@@ -39,7 +38,7 @@ def write(
     additions: commit oid -> lines; author: `Name <mail>`; deadline: monotonic seconds.
     Raises Locked when the ref cannot be had by then, GitError with git's reason for anything else.
     """
-    with files.lock(place.common_state_dir + "/lock", deadline=deadline):
+    with files.Lock(place.common_state_dir + "/lock", deadline=deadline):
         pause, start = 0.002, ref
         if objects.get(ref) is None and ask.exact_ref(git, ref) is not None:
             raise GitError(
@@ -203,10 +202,12 @@ def move(git: Git, objects: Objects, place: Place, ref: str, new: str | None, ol
 
 def tidy(git: Git, objects: Objects, place: Place) -> None:
     """Lets go of what was built and has found its place."""
-    with contextlib.suppress(GitmemError):  # no time is left: the next one does it
+    try:
         _remove_stale_lock(f"{place.common_dir}/{JOINING}.lock")
         if objects.get(JOINING) is not None:
             git.run("update-ref", "-d", JOINING)
+    except GitmemError:
+        return  # no time is left: the next one does it
 
 
 def remove_stale_locks(place: Place, below: str) -> None:
@@ -228,8 +229,10 @@ def _held(place: Place, ref: str) -> bool:
 
 
 def _remove_stale_lock(path: str) -> bool:
-    with contextlib.suppress(FileNotFoundError):
-        if time.time() - os.lstat(path).st_mtime > STALE_LOCK_SECONDS:
-            files.remove(path)
-            return True
-    return False
+    try:
+        stale = time.time() - os.lstat(path).st_mtime > STALE_LOCK_SECONDS
+    except FileNotFoundError:
+        return False
+    if stale:
+        files.remove(path)
+    return stale

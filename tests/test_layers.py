@@ -14,7 +14,7 @@ PACKAGE = Path(gitmem.__file__).parent
 CORE = 1
 # Modules of one rank never import a sibling; the core has its own small order, checked for cycles.
 RANKS = {
-    "errors": 0, "values": 0, "quickjson": 0, "__init__": 0,
+    "errors": 0, "values": 0, "quickjson": 0, "patterns": 0, "__init__": 0,
     "changes": CORE, "patch": CORE, "records": CORE, "subject": CORE, "domains": CORE, "symbols": CORE, "capsule": CORE,
     "notes": CORE, "joining": CORE, "manifest": CORE, "redact": CORE, "redact_rules": CORE, "pages": CORE, "checks": CORE, "settings": CORE, "sections": CORE, "clients": CORE, "verdict": CORE,
     "git": 2, "files": 2, "output": 2, "resources": 2, "render": 2.5, "excerpts": 2,
@@ -116,7 +116,7 @@ def test_broad_handlers_stand_in_two_places() -> None:
     assert {"cli", "commands.hook"} == broad
 
 
-SLOW = "pygit2 yaml jinja2 unidiff rich click dataclasses ssl asyncio importlib.metadata typing pathlib subprocess argparse tomllib".split()
+SLOW = "pygit2 yaml jinja2 unidiff rich click dataclasses ssl asyncio importlib.metadata typing pathlib subprocess argparse tomllib json re functools contextlib collections enum".split()
 
 
 def test_a_commit_hook_loads_only_light_modules(ready: Repo) -> None:
@@ -126,6 +126,7 @@ def test_a_commit_hook_loads_only_light_modules(ready: Repo) -> None:
         "import sys; sys.path.append(sys.argv[1]); from gitmem.commands.hook import main; "
         "main(['git', 'post-commit']); print(*sorted(sys.modules))"
     )
+    ready.run(sys.executable, "-I", "-S", str(PACKAGE / "entry.py"), "git", "post-commit")  # patterns are known then
     done = ready.run(sys.executable, "-I", "-S", "-c", script, str(PACKAGE.parent))
     loaded = done.stdout.decode().split()
     assert "gitmem.capsule" in loaded

@@ -262,15 +262,15 @@ def test_the_lock_is_let_go_by_a_process_that_dies(tmp_path: Path) -> None:
     path = str(tmp_path / "lock")
     script = (
         "import sys, time; sys.path.append(sys.argv[1]); from gitmem import files\n"
-        "with files.lock(sys.argv[2], deadline=time.monotonic() + 5): print('held', flush=True); time.sleep(60)"
+        "with files.Lock(sys.argv[2], deadline=time.monotonic() + 5): print('held', flush=True); time.sleep(60)"
     )
     holder = subprocess.Popen([sys.executable, "-c", script, str(ROOT), path], stdout=subprocess.PIPE)
     assert holder.stdout is not None and b"held\n" == holder.stdout.readline()
-    with pytest.raises(Locked), files.lock(path, deadline=time.monotonic() + 0.05):
+    with pytest.raises(Locked), files.Lock(path, deadline=time.monotonic() + 0.05):
         pass
     holder.send_signal(signal.SIGKILL)
     holder.wait()
-    with files.lock(path, deadline=time.monotonic() + 5):
+    with files.Lock(path, deadline=time.monotonic() + 5):
         pass
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from gitmem import annotate, clients, configfile, memo, records
+from gitmem import annotate, clients, configfile, files, memo, patterns, quickjson, records
 from gitmem.errors import GitmemError, Locked, NotARepository
 from gitmem.git import ask
 from gitmem.git.run import Git, decode
@@ -47,7 +47,11 @@ def main(argv: Sequence[str]) -> int:
             return REFUSED
         if store.setting("gitmem.mode") in ("off", "read"):
             return 0
+        kept = store.place.common_state_dir + "/patterns.json"
+        patterns.use(files.read_object(kept))
         EVENTS[event](store, arguments, rows)
+        if (new := patterns.learned()) is not None:
+            files.replace(kept, quickjson.dumps(new).encode(), durable=False)
         return 0
     except NotARepository:
         return 0

@@ -6,7 +6,6 @@ nothing. No shell ever sees an argument: vectors only.
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import select
@@ -211,8 +210,10 @@ class Process:
     def widen(self) -> None:
         """Gives git's output a pipe of 1 MiB, where the system has that (Linux; F_SETPIPE_SZ): for long answers."""
         if hasattr(fcntl, "F_SETPIPE_SZ"):
-            with contextlib.suppress(OSError):  # the user's pipes are at their limit (pipe(7))
+            try:
                 fcntl.fcntl(self._out, fcntl.F_SETPIPE_SZ, WIDE_PIPE_BYTES)
+            except OSError:
+                return  # the user's pipes are at their limit (pipe(7))
 
     def chunks(self) -> Iterator[bytes]:
         """Pieces of the output as they come, until its end."""

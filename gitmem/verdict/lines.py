@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from gitmem import patterns
 from gitmem.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -188,7 +187,7 @@ _NOT_RULE = (
     "https://",
     "=$",
 )
-_LITERAL = r"\b\d[\d_.]*\b|\b(?:true|false|True|False)\b"
+_LITERAL = patterns.pattern(r"\b\d[\d_.]*\b|\b(?:true|false|True|False)\b")
 
 
 def changed_rule(gone: list[tuple[int, str]], come: list[tuple[int, str]]) -> tuple[int, str] | None:
@@ -198,10 +197,9 @@ def changed_rule(gone: list[tuple[int, str]], come: list[tuple[int, str]]) -> tu
     wanted = [(index, text) for index, text in come if _rule_like(text)]
     if not wanted:
         return None
-    mask = re.compile(_LITERAL)
-    before = {mask.sub("\0", text): text for _, text in gone if _rule_like(text)}
+    before = {_LITERAL.sub("\0", text): text for _, text in gone if _rule_like(text)}
     for index, text in wanted:
-        masked = mask.sub("\0", text)
+        masked = _LITERAL.sub("\0", text)
         if "\0" in masked and before.get(masked, text) != text:
             return index, text
     return None

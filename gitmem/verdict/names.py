@@ -5,8 +5,7 @@ Names are compared, not lines: a name on one side only is a change of surface, o
 
 from __future__ import annotations
 
-import re
-
+from gitmem import patterns
 from gitmem.patch import FilePatch
 from gitmem.values import NamedTuple
 from gitmem.verdict import languages
@@ -15,6 +14,8 @@ from gitmem.verdict.roles import contract, manifest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
+
     from gitmem.verdict.languages import Finder
 
 _COMPILED: dict[str, re.Pattern[str]] = {}
@@ -173,10 +174,10 @@ def found(path: str, lines: list[str], finders: tuple[Finder, ...]) -> dict[tupl
                 continue
         compiled = _COMPILED.get(pattern)
         if compiled is None:
-            compiled = _COMPILED[pattern] = re.compile(pattern)
+            compiled = _COMPILED[pattern] = patterns.compiled(pattern)
         _collect(compiled, text, kept, tail, names)
     if tail == "sql" and "create table" not in text.lower():
-        _collect(re.compile(languages.SQL_COLUMNS[1]), text, kept, tail, names)
+        _collect(patterns.compiled(languages.SQL_COLUMNS[1]), text, kept, tail, names)
     if tail == "py" and "=" in text and ("def " in text or ": " in text):
         for name in parameters(lines):
             names.setdefault((name.kind, name.name), name)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from gitmem import patterns
 from gitmem.patch import FilePatch
 from gitmem.verdict.roles import role
 
@@ -132,13 +131,16 @@ def _new_entry(low: str) -> bool:
     return not low.startswith(_OLD) and (low.startswith(_NEW) or any(word in low for word in _CHANGED))
 
 
+_IDENTIFIER = patterns.pattern(r"[A-Za-z_]\w{2,}")
+
+
 def mentioned(texts: Sequence[FilePatch], sign: str) -> frozenset[str]:
     """Identifiers in the added ('+') or removed ('-') lines of documentation."""
     words: set[str] = set()
     for patch in texts:
         for line in patch.plus if sign == "+" else patch.minus:
             if "_" in line or "`" in line or "(" in line or "-" in line:
-                words.update(re.findall(r"[A-Za-z_][\w]{2,}", line))
+                words.update(_IDENTIFIER.findall(line))
     return frozenset(words)
 
 
@@ -147,7 +149,7 @@ def named(subjects: Sequence[str]) -> frozenset[str]:
     words: set[str] = set()
     for subject in subjects:
         if not subject.lower().startswith(_OLD):
-            words.update(word for word in re.findall(r"[A-Za-z_]\w{2,}", subject) if _like_code(word, subject))
+            words.update(word for word in _IDENTIFIER.findall(subject) if _like_code(word, subject))
     return frozenset(words)
 
 
