@@ -251,6 +251,7 @@ def _state(event: str, configured: dict[str, list[str]], knows: bool, folder: st
 
 def _gone(text: str) -> str | None:
     """What a hook of ours names that is no longer there: the shim, the interpreter or the entry."""
-    named = re.findall(r"(?:sh|-f) (?:'((?:[^']|'\\'')*)')(?: '((?:[^']|'\\'')*)' '((?:[^']|'\\'')*)')?", text)
-    paths = [path.replace("'\\''", "'") for found in named for path in found if path]
+    word = r"'(?:[^']|'\\'')*'"
+    lists = re.findall(rf"(?:sh|-f|--|\.)((?: {word})+)", text)
+    paths = [path[1:-1].replace("'\\''", "'") for listed in lists for path in re.findall(word, listed)]
     return next((f"'{path}' is gone" for path in paths if not os.path.exists(encode(path))), None)

@@ -59,6 +59,10 @@ def section(
             "fi",
         ]
     else:
+        if created and not chained and not clones:
+            # the shell is sh and the file ours: it reads the shim itself, in a shell of its own for what may follow
+            words = " ".join(quote(word) for word in program[1:])
+            call = f'(set -- {words} {event} "$@" && . {quote(program.shim)})'
         body = [f"if {test}; then", f"    {call} || :", "fi"]
     head = BEGIN + (CREATED if created else b"") + (CHAINED if chained else b"") + b"\n"
     body = [CLONE + clone.encode("unicode_escape").decode() for clone in clones] + body

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem import sections
+from gitmem import hooksetup, sections
 from tests.repo import ROOT, Repo, git_version
 
 CONFIG_HOOKS = git_version() >= (2, 54)
@@ -240,6 +240,31 @@ def test_uninstall_with_data_leaves_the_repository_as_it_was(repo: Repo) -> None
     repo.gitmem("uninstall", "--data", "--yes")
     after = {n: b for n, b in repo.state_files().items() if "/objects/" not in n and "/reftable/" not in n}
     assert (before, refs) == (after, repo.git("for-each-ref"))
+
+
+def test_what_a_user_adds_to_a_hook_file_of_ours_runs_after_it(ready: Repo) -> None:
+    hooks = ready.path / ".git/hooks"
+    for event in ("post-commit", "prepare-commit-msg"):
+        with (hooks / event).open("a") as file:
+            file.write('printf "%s:%s\\n" "$0" "$#" >>"$HOOK_LOG"\n')
+    ready.env["HOOK_LOG"] = str(ready.path / ".git/ran")
+    ready.commit("feat: x", {"x.txt": "x\n"})
+    assert ".git/hooks/prepare-commit-msg:2\n.git/hooks/post-commit:0\n" == (ready.path / ".git/ran").read_text()
+    assert [1] == ready.capsules_on(["HEAD"])
+
+
+@pytest.mark.parametrize("gone", ["/bin/sh", "/py'thon x/python", "/the entry.py"])
+def test_a_part_that_is_gone_is_named_in_every_form_of_the_call(tmp_path: Path, gone: str) -> None:
+    program = sections.Program("/bin/sh", "/py'thon x/python", "/the entry.py")
+    there = {path: tmp_path / str(n) for n, path in enumerate(program)}
+    for path, real in there.items():
+        if path != gone:
+            real.write_text("")
+    real_program = sections.Program(*(str(real) for real in there.values()))
+    forms = [sections.section(real_program, event, created=created, clones=clones).decode()
+             for event in ("post-commit", "pre-push") for created in (True, False) for clones in ((), ("/c",))]  # fmt: skip
+    for text in (*forms, sections.command(real_program, "post-commit")):
+        assert f"'{there[gone]}' is gone" == hooksetup._gone(text)
 
 
 def test_a_section_survives_any_script_around_it() -> None:
