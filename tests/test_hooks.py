@@ -280,6 +280,26 @@ def test_DET_01_fifty_detached_commits_with_a_kill_in_the_middle_all_get_capsule
     assert not Path(ready.store().pending).exists()
 
 
+@pytest.mark.parametrize("kind", ["slashes", "no branch", "worktree", "link to a branch"])
+def test_the_shell_of_a_detached_commit_finds_head_wherever_it_is(ready: Repo, tmp_path: Path, kind: str) -> None:
+    detached(ready)
+    place = ready
+    if kind == "slashes":
+        ready.git("checkout", "-q", "-b", "topic/with/slashes")
+        ready.git("pack-refs", "--all")
+    elif kind == "no branch":
+        ready.git("checkout", "-q", "--detach")
+    elif kind == "worktree":
+        ready.git("worktree", "add", "-q", "-b", "beside", str(tmp_path / "beside"))
+        place = Repo(tmp_path / "beside")
+    else:
+        ready.git("branch", "other")
+        ready.git("symbolic-ref", "refs/heads/alias", "refs/heads/other")
+        ready.git("symbolic-ref", "HEAD", "refs/heads/alias")
+    oid = place.commit("feat: there", {"there.txt": "there\n"})
+    wait_until("the capsule", lambda: ready.capsules_on([oid]) == [1] and not workers(ready) and not workers(place))
+
+
 def test_DET_01_a_commit_whose_shell_was_killed_is_found_by_the_next(ready: Repo) -> None:
     detached(ready)
     wait_until("first delivery", lambda: ready.capsules_on(["HEAD"]) == [1])
