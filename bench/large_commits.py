@@ -81,6 +81,9 @@ def measure(folder: str, gitmem: str, rounds: int, kinds: list[str]) -> dict[str
             if kind == "files":
                 samples.setdefault("raw", []).append(run("git", "diff", "--raw", "HEAD~1", "HEAD"))
             samples.setdefault(kind, []).append(run(".git/hooks/post-commit", GITMEM=""))
+            if kind == "edits":
+                run("git", "rm", "-rq", f"pkg{n}")
+                run("git", "commit", "-qm", "chore: drop")
             for _ in range(4):  # so that no kind stands in the window of the next
                 write(folder, "src/m9.py", f"def g(x):\n    return x * {random.random()}\n")
                 run("git", "commit", "-qam", "fix(src): less")
@@ -110,7 +113,7 @@ def change(folder: str, kind: str, n: int) -> None:
             write(folder, f"pkg{n}/d{i % 100}/f{i}.py", f"VALUE_{i} = {n}\n")
     elif kind == "edits":
         for i in range(10_000):
-            write(folder, f"pkg0/d{i % 100}/f{i}.py", f"VALUE_{i} = {n}\nOTHER = {n}\n")
+            write(folder, f"pkg{n}/d{i % 100}/f{i}.py", f"VALUE_{i} = {n}\nOTHER = {n}\n")
 
 
 def write(folder: str, path: str, text: str) -> None:

@@ -38,11 +38,21 @@ def read_commit(chunk: bytes, parents: tuple[str, ...], *, whole: bool, partial:
 
     chunk: bytes: oid NUL epoch NUL mail NUL message NUL NUL [newline, raw records -z [NUL, patch]].
     """
-    # a message beyond all size is cut within: what is missing then is empty
-    oid, at, mail, message, rest = (*chunk.split(b"\0", 4), b"", b"", b"", b"")[:5]
-    raw, _, patch = rest[1:].removeprefix(b"\n").partition(b"\0\0")
+    oid, at, mail, message, rest = _fields(chunk)
+    raw, _, patch = rest.partition(b"\0\0")
     changes, counted = read_changes(raw, patch, counted=whole and not partial)
     return Commit(oid.decode("ascii"), parents, _seconds(at), text(mail), text(message).strip("\n"), changes, counted)
+
+
+def _fields(chunk: bytes) -> list[bytes]:
+    """oid, time, mail, message, what was changed. Of a message beyond all size, cut within, the rest is empty."""
+    *head, rest = [*chunk.split(b"\0", 4), b"", b"", b"", b""][:5]
+    return [*head, rest[1:].removeprefix(b"\n")]
+
+
+def raw_records(chunk: bytes) -> bytes:
+    """The raw records of what `read_commit` reads."""
+    return _fields(chunk)[-1].partition(b"\0\0")[0]
 
 
 def read_changes(raw: bytes, patch: bytes, *, counted: bool) -> tuple[tuple[Change, ...], bool]:

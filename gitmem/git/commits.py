@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from gitmem.changes import MAX_COUNTED_FILES, Change, Commit, changed_blobs, read_changes, read_commit
+from gitmem.changes import MAX_COUNTED_FILES, Change, Commit, changed_blobs, raw_records, read_changes, read_commit
 from gitmem.errors import GitError
 from gitmem.git import differ as d
 from gitmem.git.ask import empty_tree
@@ -49,17 +49,22 @@ def read_commits(differ: Differ, wanted: Iterable[Wanted], *, partial: bool = Fa
 
 
 def _read_one(differ: Differ, oid: str, parents: tuple[str, ...]) -> Commit:
-    """The same through the process that stays, and with a large blob left out when there is one."""
+    """The same through the processes that stay, without the lines of a large blob when there is one."""
+    parent = parents[0] if parents else None
     try:
-        found = differ.commit(oid, parents[0] if parents else None)
+        found = differ.commit(oid, parent)
         return read_commit(found.data, parents, whole=found.whole, partial=False)
     except GitError:
-        named = next(_stream(differ.git, [(oid, parents)], partial=True))
+        pass  # too large, or a blob is missing
     try:
-        found_lines = _read_sparing(differ.git, parents[0] if parents else empty_tree(oid), oid)
+        found = differ.names.commit(oid, parent)
+        named = read_commit(found.data, parents, whole=False, partial=False)
+        if len(named.changes) > MAX_COUNTED_FILES:
+            return named
+        read = _read_sparing(differ, parent or empty_tree(oid), oid, raw_records(found.data))
+        return named._replace(changes=read.changes, counted=not read.truncated)
     except GitError:
-        return named
-    return named._replace(changes=found_lines.changes, counted=not found_lines.truncated)
+        return next(_stream(differ.git, [(oid, parents)], partial=True))
 
 
 def _stream(git: Git, asked: list[Wanted], *, partial: bool) -> Iterator[Commit]:
@@ -128,12 +133,12 @@ def _read_lines(differ: Differ, base: str, head: str) -> Difference:
     try:
         found = differ.trees(base, head)
     except GitError:
-        return _read_sparing(differ.git, base, head)
+        return _read_sparing(differ, base, head, differ.names.trees(base, head).data)
     raw, end, patch = found.data.partition(b"\0\0")
     if not found.whole:
-        return _read_sparing(differ.git, base, head, raw if end else None)
+        return _read_sparing(differ, base, head, raw if end else differ.names.trees(base, head).data)
     changes, counted = read_changes(raw, patch, counted=True)
-    return Difference(changes, ()) if counted else _read_sparing(differ.git, base, head, raw)
+    return Difference(changes, ()) if counted else _read_sparing(differ, base, head, raw)
 
 
 def _read_names(git: Git, base: str, head: str, why: str) -> Difference:
@@ -141,42 +146,27 @@ def _read_names(git: Git, base: str, head: str, why: str) -> Difference:
     return Difference(read_changes(raw, b"", counted=False)[0], (why,))
 
 
-def _read_sparing(git: Git, base: str, head: str, raw: bytes | None = None) -> Difference:
-    """The names of all, and the lines of those that may weigh, of no large blob and of MAX_COUNTED_FILES at most.
-
-    raw: the raw records when they are known already.
-    """
-    if raw is None:
-        raw = git.run(*d.PINNED, *d.ONE, *d.RENAMES, base, head, env=d.NO_INDEX).out
+def _read_sparing(differ: Differ, base: str, head: str, raw: bytes) -> Difference:
+    """The names of all, by their raw records, and the lines of those that may weigh, of no large blob and of
+    MAX_COUNTED_FILES at most."""
     every, _ = read_changes(raw, b"", counted=False)
     chosen, rest = every, False
     if len(every) > MAX_COUNTED_FILES:
         most = MAX_COUNTED_FILES // 2  # a rename names two paths
         chosen = tuple(itertools.islice((change for change in every if weighs(change.path)), most + 1))
         chosen, rest = chosen[:most], len(chosen) > most
-    read = _read_small(git, base, head, chosen, raw)
+    read = _read_small(differ, base, head, chosen, raw)
     rest = rest or any(change.path not in read for change in chosen)
     return Difference(tuple(read.get(change.path, change) for change in every), ("files",) if rest else ())
 
 
-def _read_small(git: Git, base: str, head: str, changes: Sequence[Change], raw: bytes) -> dict[str, Change]:
+def _read_small(differ: Differ, base: str, head: str, changes: Sequence[Change], raw: bytes) -> dict[str, Change]:
     """path -> the change with its lines; binary where a side of it is large."""
     blobs = changed_blobs(raw, {change.path for change in changes})
-    large = _large(git, {oid for sides in blobs.values() for oid in sides})
+    large = differ.large({oid for sides in blobs.values() for oid in sides})
     binary = {path for path, sides in blobs.items() if not large.isdisjoint(sides)}
-    read = _read_paths(git, base, head, [change for change in changes if change.path not in binary])
+    read = _read_paths(differ.git, base, head, [change for change in changes if change.path not in binary])
     return read | {change.path: change._replace(binary=True) for change in changes if change.path in binary}
-
-
-def _large(git: Git, oids: set[str]) -> set[str]:
-    """Those of the blobs that are taken for binary by their size. Raises GitError when one is missing."""
-    asked = "".join(oid + "\n" for oid in sorted(oids))
-    rows = [
-        row.split(" ") for row in decode(git.run("cat-file", "--batch-check", stdin=encode(asked)).out).splitlines()
-    ]
-    if lacking := [row[0] for row in rows if len(row) < 3]:
-        raise GitError(f"object '{lacking[0]}' is missing")
-    return {oid for oid, _, size in rows if int(size) > d.LARGE_BYTES}
 
 
 def _read_paths(git: Git, base: str, head: str, changes: Sequence[Change]) -> dict[str, Change]:

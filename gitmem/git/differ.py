@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 
 from gitmem.changes import MAX_COUNTED_FILES
-from gitmem.git.run import encode
+from gitmem.errors import GitError
+from gitmem.git.run import decode, encode
 from gitmem.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from gitmem.git.run import Git, Process
 
 MAX_COMMIT_BYTES = 8 << 20  # raw records and patch of one commit that are read; more is known to be large without
+MAX_NAMES_BYTES = 1 << 30  # of raw records alone
 LARGE_BYTES = 1 << 20  # a larger blob is taken for binary
 # diff-tree is plumbing: of the user's settings only attributes and these reach it.
 PINNED = ("-c", f"core.bigFileThreshold={LARGE_BYTES}", "-c", "diff.orderFile=" + os.devnull,
@@ -50,15 +54,36 @@ class Answer(NamedTuple):
 
 
 class Differ:
-    """Compares with renames and lines. The process starts with the first question and ends with us."""
+    """Compares with renames and lines, `names` with renames alone. A process starts with the first question and ends
+    with us."""
 
-    def __init__(self, git: Git) -> None:
+    def __init__(self, git: Git, *, style: Sequence[str] = FULL, most: int = MAX_COMMIT_BYTES) -> None:
         self.git = git
+        self._style, self._most = style, most
         self._token = token()
         self._running: Process | None = None
+        self._names: Differ | None = None
+        self._gave_up = False
+        self._sizes: dict[str, int] = {}
 
     def __del__(self) -> None:
         self._stop()
+
+    @property
+    def names(self) -> Differ:
+        if self._names is None:
+            self._names = Differ(self.git, style=RENAMES, most=MAX_NAMES_BYTES)
+        return self._names
+
+    def large(self, oids: Collection[str]) -> set[str]:
+        """Those of the blobs that are taken for binary by their size. Raises GitError when one is missing."""
+        asked = "".join(oid + "\n" for oid in sorted(oids) if oid not in self._sizes)
+        out = decode(self.git.run("cat-file", "--batch-check", stdin=encode(asked)).out) if asked else ""
+        for oid, *found in (row.split(" ") for row in out.splitlines()):
+            if len(found) != 2:
+                raise GitError(f"object '{oid}' is missing")
+            self._sizes[oid] = int(found[1])
+        return {oid for oid in oids if self._sizes[oid] > LARGE_BYTES}
 
     def commit(self, oid: str, parent: str | None) -> Answer:
         """A commit against its parent, FIELDS first. Raises GitError when a blob is missing, damaged or large."""
@@ -71,8 +96,11 @@ class Differ:
 
     def _ask(self, pair: str) -> Answer:
         """git repeats a line that names no object, and sends with it what it held back: the end of each answer."""
+        if self._gave_up:  # what one pair was too large for is mostly in the next, a commit's window, too
+            self._gave_up = False
+            raise GitError("git diff-tree: too large to be read whole")
         if self._running is None:
-            style = (*FULL, f"--format={self._token.decode()}{FIELDS}")
+            style = (*self._style, f"--format={decode(self._token)}{FIELDS}")
             self._running = self.git.open(*PINNED, *MANY, *style, env=MALLOC | NO_INDEX | SPARING)
         process, mark = self._running, self._token + b"\n"
         process.feed(encode(pair) + b"\n" + mark)
@@ -82,10 +110,10 @@ class Differ:
             held += chunk
             if (end := held.find(mark, searched)) >= 0:
                 return Answer(bytes(held[:end]).removeprefix(self._token), whole=True)
-            if (held.find(NAMES_END, searched) >= 0 and too_many(held)) or len(held) > MAX_COMMIT_BYTES:
+            if (held.find(NAMES_END, searched) >= 0 and too_many(held)) or len(held) > self._most:
                 self._stop()  # what is wanted is there; the rest is not waited for
-                return Answer(bytes(held[:MAX_COMMIT_BYTES]).removeprefix(self._token), whole=False)
-        self._running = None
+                return Answer(bytes(held[: self._most]).removeprefix(self._token), whole=False)
+        self._running, self._gave_up = None, True
         raise process.failure()
 
     def _stop(self) -> None:
