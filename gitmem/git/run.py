@@ -86,7 +86,7 @@ class Process:
         self.deadline = deadline
         self._unread = bytearray()
         self._errors = bytearray()
-        self._errors_open = True
+        self._poll = select.poll()
         self._unsent = memoryview(b"")
         self._closing = False
         self._started = time.monotonic()
@@ -103,6 +103,8 @@ class Process:
             raise GitMissing("there is no git command on PATH", "install git 2.30 or later") from None
         finally:
             self._close(child_in, child_out, child_err)
+        self._poll.register(self._out, select.POLLIN)
+        self._poll.register(self._err, select.POLLIN)
         self.status: int | None = None
 
     @staticmethod
@@ -144,7 +146,8 @@ class Process:
         try:
             while chunk := os.read(self._err, CHUNK_BYTES):
                 self._errors += chunk[: max(0, ERROR_BYTES - len(self._errors))]
-            self._errors_open = False
+            if self.status is None:
+                self._poll.unregister(self._err)
         except BlockingIOError:
             return
 
@@ -166,14 +169,13 @@ class Process:
     def _more(self) -> bytes:
         """The next piece of git's output, empty at its end; sends what is queued meanwhile."""
         while True:
-            poll = select.poll()
-            poll.register(self._out, select.POLLIN)
-            if self._errors_open:
-                poll.register(self._err, select.POLLIN)
-            if self._unsent and self._in >= 0:
-                poll.register(self._in, select.POLLOUT)
-            ready = dict(poll.poll(self._left_ms()))
-            if self._in in ready:
+            source = self._in if self._unsent else -1
+            if source >= 0:
+                self._poll.register(source, select.POLLOUT)
+            ready = [fd for fd, _ in self._poll.poll(self._left_ms())]
+            if source >= 0:
+                self._poll.unregister(source)  # it may be closed below
+            if source in ready:
                 self._send()
             if self._err in ready:
                 self._read_errors()
