@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 
 from gitmem import records
-from gitmem.changes import MAX_COUNTED_FILES
-from gitmem.domains import count_domains, is_test
+from gitmem.changes import MAX_COUNTED_FILES, MAX_READ_FILES
+from gitmem.domains import count
 from gitmem.patch import FilePatch, read_patch
 from gitmem.settings import Settings
 from gitmem.subject import Message, read_message
@@ -28,9 +28,10 @@ DEFAULTS = Settings()
 def capsule(commit: Commit, settings: Settings = DEFAULTS) -> bytes:
     """The line of a commit's capsule. The same commit and rules of the settings give the same bytes."""
     message = read_message(commit.message, parents=len(commit.parents))
-    fields = _message_fields(message) | _change_fields(commit)
+    counts = count([change.path for change in commit.changes], settings.domains)
+    fields = _message_fields(message) | _change_fields(commit) | {"tests": counts.tests or None}
     if len(commit.parents) < 2:
-        fields["domains"] = count_domains((change.path for change in commit.changes), settings.domains)
+        fields["domains"] = counts.domains
         verdict = judge_commit(commit, settings)
         fields |= {"symbols": symbols(verdict.surfaces), "signals": signal_pages(verdict)}
     fields["a"] = sentence(message, commit)
@@ -45,11 +46,11 @@ def judge_commit(commit: Commit, settings: Settings) -> Verdict:
 
 def files_of(changes: Sequence[Change]) -> list[FilePatch]:
     """The changes as a verdict reads them: with the lines of those that may weigh in it. Of too many to count these
-    come first, and as many are looked at as are counted: volume is certain, every further name only costs."""
+    come first, and no more are looked at than are read: volume is certain, every further name only costs."""
     if len(changes) > MAX_COUNTED_FILES:
-        chosen = list(itertools.islice((c for c in changes if weighs(c.path)), MAX_COUNTED_FILES))
+        chosen = list(itertools.islice((c for c in changes if weighs(c.path)), MAX_READ_FILES))
         others = (c for c in changes if not weighs(c.path))
-        changes = [*chosen, *itertools.islice(others, MAX_COUNTED_FILES - len(chosen))]
+        changes = [*chosen, *itertools.islice(others, MAX_READ_FILES - len(chosen))]
     return [read_patch(c if weighs(c.path) else c._replace(patch=b"")) for c in changes]
 
 
@@ -97,8 +98,7 @@ def _change_fields(commit: Commit) -> dict[str, Any]:
     changes = commit.changes
     fields: dict[str, Any] = {
         "files": len(changes),
-        "paths": [change.path for change in sorted(changes, key=_most_changed)[:MAX_PATHS]],
-        "tests": sum(is_test(change.path) for change in changes) or None,
+        "paths": _most_changed(commit),
         "cut": [],
     }
     if commit.counted:
@@ -108,8 +108,12 @@ def _change_fields(commit: Commit) -> dict[str, Any]:
     return fields
 
 
-def _most_changed(change: Change) -> tuple[int, str]:
-    return -((change.added or 0) + (change.removed or 0)), change.path
+def _most_changed(commit: Commit) -> list[str]:
+    """The paths with the most lines first, then by name."""
+    if not commit.counted and not any(change.added or change.removed for change in commit.changes):
+        return sorted(change.path for change in commit.changes)[:MAX_PATHS]
+    lines = sorted((-(change.added or 0) - (change.removed or 0), change.path) for change in commit.changes)
+    return [path for _, path in lines[:MAX_PATHS]]
 
 
 def _fit(commit: Commit, fields: dict[str, Any]) -> bytes:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 from gitmem.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Iterator
 
 MAX_COUNTED_FILES = 400  # beyond that many paths line counts say nothing and cost most (`numbers.md`, Traps)
+MAX_READ_FILES = 200  # of so many, those that a verdict looks at and whose lines a window reads
 
 
 class Change(NamedTuple):
@@ -62,13 +65,15 @@ def read_changes(raw: bytes, patch: bytes, *, counted: bool) -> tuple[tuple[Chan
     """
     records = _raw_records(raw)
     counted = counted and len(records) <= MAX_COUNTED_FILES
-    pieces = _pieces(patch) if counted else []
+    if not counted:
+        return tuple(map(Change._make, ((*record, None, None, b"", False) for record in records))), False
+    pieces = _pieces(patch)
     changes, position = [], 0
     for status, path, old_path in records:
         taken = 2 if status == "T" else 1  # a change of type is a deletion and a creation
         changes.append(_change(status, path, old_path, pieces[position : position + taken]))
         position += taken
-    if counted and position != len(pieces):  # the two parts do not agree: names are certain, lines are not
+    if position != len(pieces):  # the two parts do not agree: names are certain, lines are not
         counted = False
         changes = [change._replace(added=None, removed=None, patch=b"") for change in changes]
     return tuple(changes), counted
@@ -85,24 +90,35 @@ def text(raw: bytes) -> str:
 
 def _raw_records(raw: bytes) -> list[tuple[str, str, str | None]]:
     """(status letter, path, old path) of each `:mode mode oid oid status NUL path NUL [path NUL]`."""
-    words = iter(text(raw).rstrip("\0").split("\0")) if raw else iter(())
-    records: list[tuple[str, str, str | None]] = []
+    return [(meta[meta.rindex(" ") + 1], path, old) for meta, path, old in _walk(raw)]
+
+
+def _walk(raw: bytes) -> Iterable[tuple[str, str, str | None]]:
+    """(the words before the path, path, old path) of raw records."""
+    if not raw:
+        return ()
+    words = text(raw).rstrip("\0").split("\0")
+    metas = words[0::2]
+    # two words each where nothing was renamed (`R087`) and the last one is whole
+    if len(words) % 2 == 0 and " " in metas[-1] and not any(meta[-4:-3] in ("R", "C") for meta in metas):
+        return zip(metas, words[1::2], itertools.repeat(None), strict=False)
+    return _walk_renames(iter(words))
+
+
+def _walk_renames(words: Iterator[str]) -> Iterator[tuple[str, str, str | None]]:
     for meta in words:
-        status = meta[meta.rindex(" ") + 1] if " " in meta[:-1] else ""
-        path, new_path = next(words, None), next(words, None) if status in ("R", "C") else ""
-        if not status or path is None or new_path is None:
-            break  # cut off here: there were more files than are read
-        records.append((status, new_path or path, path if new_path else None))
-    return records
+        known = " " in meta[:-1]
+        path = next(words, None)
+        new_path = next(words, None) if known and meta[meta.rindex(" ") + 1] in ("R", "C") else ""
+        if not known or path is None or new_path is None:
+            return  # cut off here: there were more files than are read
+        yield meta, new_path or path, path if new_path else None
 
 
 def changed_blobs(raw: bytes, paths: Collection[str]) -> dict[str, tuple[str, ...]]:
     """path -> the blobs, old and new, of changes that `read_changes` reads from raw records; no submodules."""
     found: dict[str, tuple[str, ...]] = {}
-    words = iter(text(raw).rstrip("\0").split("\0")) if raw else iter(())
-    for meta in words:
-        path = next(words, "")
-        path = next(words, "") if meta[-4:-3] in ("R", "C") else path  # R100
+    for meta, path, _ in _walk(raw):
         if path in paths:
             old_mode, mode, old, new, _ = meta.removeprefix(":").split(" ")
             sides = ((old_mode, old), (mode, new))

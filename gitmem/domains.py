@@ -76,12 +76,6 @@ def _said_by(folder: str) -> Folder:
     return Folder(first, any(part in TEST_FOLDERS for part in folders), later, rest)
 
 
-def is_test(path: str) -> bool:
-    """Whether a path is a test by its folders or its name."""
-    folder, _, name = path.rpartition("/")
-    return _said_by(folder).tests or _is_test_name(name.lower())
-
-
 def _is_test_name(name: str) -> bool:
     stem = name.partition(".")[0]
     return (
@@ -131,14 +125,48 @@ def _at_top(name: str) -> str:
     return "config" if name.startswith(".") or name.endswith(CONFIG_ENDINGS) else "root"
 
 
-def count_domains(paths: Iterable[str], rules: Sequence[tuple[str, Sequence[str]]] = ()) -> list[list[str | int]]:
-    """[[name, distinct paths]], largest first, then by name; the rest is summed up as `other`."""
-    counted: dict[str, int] = {}
+class Counts(NamedTuple):
+    """What many paths belong to. domains: [[name, distinct paths]], largest first, then by name; the rest is summed up
+    as `other`."""
+
+    domains: list[list[str | int]]
+    tests: int
+
+
+def count(paths: Iterable[str], rules: Sequence[tuple[str, Sequence[str]]] = ()) -> Counts:
+    """Domains and tests of distinct paths, folder by folder: of ten thousand files most say the same."""
+    by_folder: dict[str, list[str]] = {}
     for path in set(paths):
-        name = domain_of(path, rules)
-        counted[name] = counted.get(name, 0) + 1
+        folder, _, name = path.rpartition("/")
+        by_folder.setdefault(folder, []).append(name)
+    counted: dict[str, int] = {}
+    tests = 0
+    for folder, names in by_folder.items():
+        said = _said_by(folder)
+        all_one = "" if rules else said.first or ("tests" if said.tests else "")
+        if not all_one and len(names) > FEW and not rules and not _speak(names):
+            all_one = said.later or said.rest
+        if all_one:
+            counted[all_one] = counted.get(all_one, 0) + len(names)
+        for domain in () if all_one else (domain_of(f"{folder}/{name}" if folder else name, rules) for name in names):
+            counted[domain] = counted.get(domain, 0) + 1
+        if said.tests:
+            tests += len(names)
+        elif len(names) <= FEW or _speak(names):
+            tests += sum(_is_test_name(name.lower()) for name in names)
     ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
-    shown: list[list[str | int]] = [[name, count] for name, count in ordered[:MAX_DOMAINS]]
-    if rest := sum(count for _, count in ordered[MAX_DOMAINS:]):
+    shown: list[list[str | int]] = [[name, number] for name, number in ordered[:MAX_DOMAINS]]
+    if rest := sum(number for _, number in ordered[MAX_DOMAINS:]):
         shown.append(["other", rest])
-    return shown
+    return Counts(shown, tests)
+
+
+FEW = 8  # names of one folder that are looked at one by one
+
+
+def _speak(names: list[str]) -> bool:
+    """Whether any of the names may say something that its folder does not."""
+    text = "\n".join(names).lower()
+    return any(mark in text for mark in ("test", "spec", "requirements", *DOC_ENDINGS)) or any(
+        name in text for name in (*DEPS_NAMES, *CI_NAMES)
+    )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gitmem import records
 from gitmem.capsule import capsule, flat
 from gitmem.changes import Change, Commit
-from gitmem.domains import count_domains, domain_of
+from gitmem.domains import count, domain_of
 from gitmem.output import inert
 from gitmem.subject import read_message
 from tests.repo import ROOT, Repo
@@ -80,8 +80,32 @@ def test_each_path_has_one_domain(path: str, domain: str) -> None:
 
 
 def test_a_wide_commit_sums_up_the_smallest_domains() -> None:
-    counted = count_domains(f"d{n:02d}/x.c" for n in range(20))
+    counted = count(f"d{n:02d}/x.c" for n in range(20)).domains
     assert (13, ["other", 8]) == (len(counted), counted[-1])
+
+
+FOLDERS = st.sampled_from(
+    ["", "src", "SRC", "src/api", "tests", "a/b/spec", "docs", "skills/x", ".github/x", "scripts", "config", "lib/Docs"]
+)
+NAMES = st.sampled_from(
+    ["a.py", "Test_a.py", "a_test.go", "x.spec.ts", "READme.MD", "package.json", "Requirements-dev.txt", ".gitlab-ci.yml",
+     ".x", "y.toml", "FooTests.java", "latest.py", "conftest.py", "go.mod.bak"]
+)  # fmt: skip
+
+
+@given(st.lists(st.tuples(FOLDERS, NAMES, st.integers(0, 3)), max_size=60), st.booleans())
+def test_many_paths_count_as_each_of_them_does(drawn: list[tuple[str, str, int]], ruled: bool) -> None:
+    """Folder by folder or one by one; with rules of the project too."""
+    paths = [f"{folder}/{n}{name}" if folder else f"{n}{name}" for folder, name, n in drawn]
+    paths += [f"{folder}/{n}.c" for n in range(12) for folder, _, _ in drawn[:3] if folder]
+    rules = [("mine", ["src/api"])] if ruled else []
+    single = [count([path], rules) for path in set(paths)]
+    expected: dict[str, int] = {}
+    for one in single:
+        expected[str(one.domains[0][0])] = expected.get(str(one.domains[0][0]), 0) + 1
+    found = count(paths, rules)
+    assert sum(one.tests for one in single) == found.tests
+    assert len(expected) > 12 or dict(map(tuple, found.domains)) == expected  # type: ignore[arg-type]
 
 
 def test_the_first_thing_in_a_note_is_a_sentence(ready: Repo) -> None:

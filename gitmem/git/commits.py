@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import itertools
 
-from gitmem.changes import MAX_COUNTED_FILES, Change, Commit, changed_blobs, raw_records, read_changes, read_commit
+from gitmem.changes import (
+    MAX_COUNTED_FILES,
+    MAX_READ_FILES,
+    Change,
+    Commit,
+    changed_blobs,
+    raw_records,
+    read_changes,
+    read_commit,
+)
 from gitmem.errors import GitError
 from gitmem.git import differ as d
 from gitmem.git.ask import empty_tree
@@ -152,9 +161,8 @@ def _read_sparing(differ: Differ, base: str, head: str, raw: bytes) -> Differenc
     every, _ = read_changes(raw, b"", counted=False)
     chosen, rest = every, False
     if len(every) > MAX_COUNTED_FILES:
-        most = MAX_COUNTED_FILES // 2  # a rename names two paths
-        chosen = tuple(itertools.islice((change for change in every if weighs(change.path)), most + 1))
-        chosen, rest = chosen[:most], len(chosen) > most
+        chosen = tuple(itertools.islice((change for change in every if weighs(change.path)), MAX_READ_FILES + 1))
+        chosen, rest = chosen[:MAX_READ_FILES], len(chosen) > MAX_READ_FILES
     read = _read_small(differ, base, head, chosen, raw)
     rest = rest or any(change.path not in read for change in chosen)
     return Difference(tuple(read.get(change.path, change) for change in every), ("files",) if rest else ())
