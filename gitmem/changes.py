@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
 MAX_COUNTED_FILES = 400  # beyond that many paths line counts say nothing and cost most (`numbers.md`, Traps)
-MAX_READ_FILES = 200  # of so many, those that a verdict looks at and whose lines a window reads
+MAX_READ_FILES = 100  # of so many, those that a verdict looks at and whose lines a window reads
 
 
 class Change(NamedTuple):
@@ -63,13 +63,17 @@ def read_changes(raw: bytes, patch: bytes, *, counted: bool) -> tuple[tuple[Chan
 
     counted: False when the patch is not whole or was not asked for; more than MAX_COUNTED_FILES are never counted.
     """
-    records = _raw_records(raw)
-    counted = counted and len(records) <= MAX_COUNTED_FILES
-    if not counted:
-        return tuple(map(Change._make, ((*record, None, None, b"", False) for record in records))), False
+    metas, paths, olds = _columns(raw)
+    statuses = [meta[-4] if meta[-1].isdigit() else meta[-1] for meta in metas]  # a rename is R087
+    if not counted or len(paths) > MAX_COUNTED_FILES:
+        nothing = itertools.repeat(None)
+        rows = zip(
+            statuses, paths, olds, nothing, nothing, itertools.repeat(b""), itertools.repeat(False), strict=False
+        )
+        return tuple(map(Change._make, rows)), False
     pieces = _pieces(patch)
     changes, position = [], 0
-    for status, path, old_path in records:
+    for status, path, old_path in zip(statuses, paths, olds, strict=False):
         taken = 2 if status == "T" else 1  # a change of type is a deletion and a creation
         changes.append(_change(status, path, old_path, pieces[position : position + taken]))
         position += taken
@@ -88,24 +92,18 @@ def text(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
-def _raw_records(raw: bytes) -> list[tuple[str, str, str | None]]:
-    """(status letter, path, old path) of each `:mode mode oid oid status NUL path NUL [path NUL]`."""
-    return [(meta[meta.rindex(" ") + 1], path, old) for meta, path, old in _walk(raw)]
-
-
-def _walk(raw: bytes) -> Iterable[tuple[str, str, str | None]]:
-    """(the words before the path, path, old path) of raw records."""
-    if not raw:
-        return ()
-    words = text(raw).rstrip("\0").split("\0")
+def _columns(raw: bytes) -> tuple[list[str], list[str], Iterable[str | None]]:
+    """(the words before the path, paths, old paths) of `:mode mode oid oid status NUL path NUL [path NUL]` each."""
+    words = text(raw).rstrip("\0").split("\0") if raw else []
     metas = words[0::2]
     # two words each where nothing was renamed (`R087`) and the last one is whole
-    if len(words) % 2 == 0 and " " in metas[-1] and not any(meta[-4:-3] in ("R", "C") for meta in metas):
-        return zip(metas, words[1::2], itertools.repeat(None), strict=False)
-    return _walk_renames(iter(words))
+    if len(words) % 2 == 0 and not any(meta[-1:].isdigit() for meta in metas) and all(" " in m for m in metas[-1:]):
+        return metas, words[1::2], itertools.repeat(None)
+    rows = list(_rows(iter(words)))
+    return [meta for meta, _, _ in rows], [path for _, path, _ in rows], [old for _, _, old in rows]
 
 
-def _walk_renames(words: Iterator[str]) -> Iterator[tuple[str, str, str | None]]:
+def _rows(words: Iterator[str]) -> Iterator[tuple[str, str, str | None]]:
     for meta in words:
         known = " " in meta[:-1]
         path = next(words, None)
@@ -118,7 +116,8 @@ def _walk_renames(words: Iterator[str]) -> Iterator[tuple[str, str, str | None]]
 def changed_blobs(raw: bytes, paths: Collection[str]) -> dict[str, tuple[str, ...]]:
     """path -> the blobs, old and new, of changes that `read_changes` reads from raw records; no submodules."""
     found: dict[str, tuple[str, ...]] = {}
-    for meta, path, _ in _walk(raw):
+    metas, every, _ = _columns(raw)
+    for meta, path in zip(metas, every, strict=True):
         if path in paths:
             old_mode, mode, old, new, _ = meta.removeprefix(":").split(" ")
             sides = ((old_mode, old), (mode, new))

@@ -135,25 +135,19 @@ class Counts(NamedTuple):
 
 def count(paths: Iterable[str], rules: Sequence[tuple[str, Sequence[str]]] = ()) -> Counts:
     """Domains and tests of distinct paths, folder by folder: of ten thousand files most say the same."""
-    by_folder: dict[str, list[str]] = {}
-    for path in set(paths):
-        folder, _, name = path.rpartition("/")
-        by_folder.setdefault(folder, []).append(name)
     counted: dict[str, int] = {}
     tests = 0
-    for folder, names in by_folder.items():
+    for folder, names in _by_folder(paths).items():
         said = _said_by(folder)
-        all_one = "" if rules else said.first or ("tests" if said.tests else "")
-        if not all_one and len(names) > FEW and not rules and not _speak(names):
-            all_one = said.later or said.rest
-        if all_one:
-            counted[all_one] = counted.get(all_one, 0) + len(names)
-        for domain in () if all_one else (domain_of(f"{folder}/{name}" if folder else name, rules) for name in names):
-            counted[domain] = counted.get(domain, 0) + 1
-        if said.tests:
-            tests += len(names)
-        elif len(names) <= FEW or _speak(names):
-            tests += sum(_is_test_name(name.lower()) for name in names)
+        if not folder or rules or len(names) <= FEW or _speak(names):
+            for name in names:
+                domain = domain_of(f"{folder}/{name}" if folder else name, rules)
+                counted[domain] = counted.get(domain, 0) + 1
+                tests += said.tests or _is_test_name(name.lower())
+        else:
+            domain = said.first or ("tests" if said.tests else said.later or said.rest)
+            counted[domain] = counted.get(domain, 0) + len(names)
+            tests += len(names) if said.tests else 0
     ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
     shown: list[list[str | int]] = [[name, number] for name, number in ordered[:MAX_DOMAINS]]
     if rest := sum(number for _, number in ordered[MAX_DOMAINS:]):
@@ -162,6 +156,17 @@ def count(paths: Iterable[str], rules: Sequence[tuple[str, Sequence[str]]] = ())
 
 
 FEW = 8  # names of one folder that are looked at one by one
+
+
+def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path in dict.fromkeys(paths):
+        folder, _, name = path.rpartition("/")
+        if folder in found:
+            found[folder].append(name)
+        else:
+            found[folder] = [name]
+    return found
 
 
 def _speak(names: list[str]) -> bool:

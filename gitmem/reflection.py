@@ -7,9 +7,10 @@ import time
 
 from gitmem import files, manifest, quickjson, records, window
 from gitmem.capsule import files_of
+from gitmem.changes import MAX_COUNTED_FILES
 from gitmem.errors import Refused
 from gitmem.git import ask
-from gitmem.git.commits import Difference, read_difference
+from gitmem.git.commits import Difference, Known, read_difference
 from gitmem.git.run import decode, encode
 from gitmem.manifest import FOLDER, ORDER, Manifest, Size, Window
 from gitmem.values import NamedTuple
@@ -19,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gitmem.changes import Commit
     from gitmem.settings import Settings
     from gitmem.store import Store
 
@@ -51,12 +53,16 @@ class Accepted(NamedTuple):
     blobs: dict[str, str]
 
 
-def judge_window(store: Store, found: Window, settings: Settings) -> Judged:
-    """The verdict over a window's net difference."""
+def judge_window(store: Store, found: Window, settings: Settings, newest: Commit | None = None) -> Judged:
+    """The verdict over a window's net difference. newest: the commit at its head, where that was read just now."""
     if found.base == found.head:
         return judged(found, Difference((), ()), store, settings)
     base, head = store.tree(found.base), store.tree(found.head)
-    return judged(found, read_difference(store.differ, base, head, partial=store.partial), store, settings)
+    known = None
+    if newest and newest.oid == found.head and newest.parents and len(newest.changes) > MAX_COUNTED_FILES:
+        known = Known(store.tree(newest.parents[0]), newest.changes)
+    difference = read_difference(store.differ, base, head, partial=store.partial, known=known)
+    return judged(found, difference, store, settings)
 
 
 def judged(found: Window, difference: Difference, store: Store, settings: Settings) -> Judged:

@@ -16,6 +16,7 @@ import pytest
 
 from gitmem import manifest
 from gitmem.checks import check_page
+from gitmem.git.commits import Known, read_commits, read_difference
 from tests.repo import OBJECT_FORMAT, ROOT, Repo
 
 FOLDER = ".gitmem/bootstrap"
@@ -667,6 +668,45 @@ def test_REF_24_trim_keeps_every_line_in_exactly_one_file(book: Repo, newline: s
     assert lines == sorted(line for text in (kept, gone) for line in text.replace("\r\n", "\n").split("\n") if line)
     assert "[second · 2023-02-01]" in kept and "    and its own line" in gone and "not an entry" in kept
     assert [] == book.document("trim", "--keep", "1")["moved"]
+
+
+@pytest.mark.parametrize(
+    ("before", "newest"),
+    [
+        ({"keep0.py": "def a(): pass\n"}, {}),
+        ({"keep0.py": "def a(): pass\n", "new.py": "def b(): pass\n"}, {}),  # files come in both
+        ({"keep0.py": "def a(): pass\n"}, {"keep0.py": "def c(): pass\n"}),  # one path in both
+        ({"keep0.py": "def a(): pass\n"}, {"keep0.py": "value = 0\n"}),  # and back as it was
+        ({"keep0.py": None, "moved.py": "value = 0\n" * 9}, {"keep1.py": None}),
+        ({}, {"keep1.py": None, "moved.py": "value = 1\n" * 9}),
+        ({"\u00e4.py": "a = 1\n", "\U0001f40d.py": "b = 1\n", "\udcff.py": "c = 1\n"}, {"\ufffd.py": "d = 1\n"}),
+        ({"big.txt": "x" * (5 << 20)}, {"big.txt": "y" * (5 << 20)}),
+        ({"keep0.py": "def a(): pass\n"}, {"big.txt": "y" * (5 << 20)}),
+    ],
+)
+def test_a_window_with_a_huge_commit_is_what_git_says_of_it(
+    repo: Repo, before: dict[str, str | None], newest: dict[str, str | None]
+) -> None:
+    def change(files: dict[str, str | None]) -> None:
+        for name in [name for name, text in files.items() if text is None]:
+            repo.git("rm", "-q", name)
+        repo.commit("change", {name: text for name, text in files.items() if text is not None})
+
+    repo.commit("base", {f"keep{n}.py": f"value = {n}\n" * 9 for n in range(3)})
+    base = repo.store().tree("HEAD")
+    change(before)
+    change(newest | {f"pkg/d{n % 7}/m{n}.py": f"def f{n}(): pass\n" for n in range(410)})
+    store = repo.store()
+    header = store.commit_header("HEAD")
+    assert header is not None
+    [commit] = read_commits(store.differ, [(header.oid, header.parents)])
+    known = Known(store.tree(header.parents[0]), commit.changes)
+    head = store.tree("HEAD")
+
+    joined = read_difference(store.differ, base, head, known=known)
+
+    assert joined == read_difference(repo.store().differ, base, head)
+    assert len(joined.changes) > 400 and any(change.patch for change in joined.changes)
 
 
 def test_REF_25_sixty_thousand_files_a_huge_file_and_a_long_line(book: Repo) -> None:

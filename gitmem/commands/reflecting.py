@@ -35,7 +35,7 @@ def _run(store: Store, settings: Settings, commit: Commit) -> list[bytes]:
         files.remove(reflection.accepted_path(store))
         window.write_mark(store, commit.oid)
         return [reflection.reflection_line(commit.oid, commit.at, records.who(commit.mail), "committed", done)]
-    found = reflection.judge_window(store, reflection.next_window(store, commit.oid), settings)
+    found = reflection.judge_window(store, reflection.next_window(store, commit.oid), settings, commit)
     if reflection.thrown_away(store, commit.oid) is not None:
         files.remove(reflection.accepted_path(store))
     made = reflection.prepare(store, found, now=time.time())

@@ -62,6 +62,8 @@ def _read_one(differ: Differ, oid: str, parents: tuple[str, ...]) -> Commit:
     parent = parents[0] if parents else None
     try:
         found = differ.commit(oid, parent)
+        if not found.whole and d.NAMES_END not in found.data:  # cut off within the names
+            found = differ.names.commit(oid, parent)._replace(whole=False)
         return read_commit(found.data, parents, whole=found.whole, partial=False)
     except GitError:
         pass  # too large, or a blob is missing
@@ -70,7 +72,7 @@ def _read_one(differ: Differ, oid: str, parents: tuple[str, ...]) -> Commit:
         named = read_commit(found.data, parents, whole=False, partial=False)
         if len(named.changes) > MAX_COUNTED_FILES:
             return named
-        read = _read_sparing(differ, parent or empty_tree(oid), oid, raw_records(found.data))
+        read = _read_sparing(differ, parent or empty_tree(oid), oid, named.changes, raw_records(found.data))
         return named._replace(changes=read.changes, counted=not read.truncated)
     except GitError:
         return next(_stream(differ.git, [(oid, parents)], partial=True))
@@ -124,14 +126,27 @@ class Difference(NamedTuple):
     truncated: tuple[str, ...]  # files, partial, missing
 
 
-def read_difference(differ: Differ, base: str, head: str, *, partial: bool = False) -> Difference:
+class Known(NamedTuple):
+    """What the newest commit of a window changed, more than MAX_COUNTED_FILES paths. before: the tree of its parent."""
+
+    before: str
+    changes: tuple[Change, ...]
+
+
+def read_difference(
+    differ: Differ, base: str, head: str, *, partial: bool = False, known: Known | None = None
+) -> Difference:
     """The net difference of two trees.
 
+    known: ends at `head`; its names are not asked for again where that gives the same.
     Beyond MAX_COUNTED_FILES paths, or MAX_COMMIT_BYTES, only files that may weigh in a verdict are read. A missing
     blob leaves every line unread. Raises GitError when not even the names can be had.
     """
     try:
-        return _read_names(differ.git, base, head, "partial") if partial else _read_lines(differ, base, head)
+        if partial:
+            return _read_names(differ.git, base, head, "partial")
+        every = _joined(differ, base, known) if known else None
+        return _read_sparing(differ, base, head, every) if every else _read_lines(differ, base, head)
     except GitError:
         if partial:
             raise
@@ -142,12 +157,14 @@ def _read_lines(differ: Differ, base: str, head: str) -> Difference:
     try:
         found = differ.trees(base, head)
     except GitError:
-        return _read_sparing(differ, base, head, differ.names.trees(base, head).data)
+        raw = differ.names.trees(base, head).data
+        return _read_sparing(differ, base, head, read_changes(raw, b"", counted=False)[0], raw)
     raw, end, patch = found.data.partition(b"\0\0")
     if not found.whole:
-        return _read_sparing(differ, base, head, raw if end else differ.names.trees(base, head).data)
+        raw = raw if end else differ.names.trees(base, head).data
+        return _read_sparing(differ, base, head, read_changes(raw, b"", counted=False)[0])
     changes, counted = read_changes(raw, patch, counted=True)
-    return Difference(changes, ()) if counted else _read_sparing(differ, base, head, raw)
+    return Difference(changes, ()) if counted else _read_sparing(differ, base, head, changes)
 
 
 def _read_names(git: Git, base: str, head: str, why: str) -> Difference:
@@ -155,15 +172,36 @@ def _read_names(git: Git, base: str, head: str, why: str) -> Difference:
     return Difference(read_changes(raw, b"", counted=False)[0], (why,))
 
 
-def _read_sparing(differ: Differ, base: str, head: str, raw: bytes) -> Difference:
-    """The names of all, by their raw records, and the lines of those that may weigh, of no large blob and of
-    MAX_COUNTED_FILES at most."""
-    every, _ = read_changes(raw, b"", counted=False)
+def _joined(differ: Differ, base: str, known: Known) -> tuple[Change, ...] | None:
+    """All names, in git's order, from those before the newest commit and its own. None where the two meet: in a path,
+    or when files come or go in both, of which git may make renames."""
+    if base == known.before:
+        return known.changes
+    before, _ = read_changes(differ.names.trees(base, known.before).data, b"", counted=False)
+    come_and_go = [any(change.status in "ADR" for change in changes) for changes in (before, known.changes)]
+    paths = {change.path for change in before}
+    if all(come_and_go) or any(change.path in paths or change.old_path in paths for change in known.changes):
+        return None
+    return tuple(sorted((*before, *known.changes), key=lambda change: encode(change.path)))
+
+
+def _read_sparing(
+    differ: Differ, base: str, head: str, every: tuple[Change, ...], large: bytes | None = None
+) -> Difference:
+    """The names of all, and the lines of those that may weigh: of no large blob, and of MAX_READ_FILES at most.
+
+    every: without their lines. large: the raw records, where a large blob is known to be among them.
+    """
     chosen, rest = every, False
     if len(every) > MAX_COUNTED_FILES:
         chosen = tuple(itertools.islice((change for change in every if weighs(change.path)), MAX_READ_FILES + 1))
         chosen, rest = chosen[:MAX_READ_FILES], len(chosen) > MAX_READ_FILES
-    read = _read_small(differ, base, head, chosen, raw)
+    try:
+        read = _read_paths(differ.git, base, head, chosen) if large is None else {}
+    except GitError:
+        large = differ.names.trees(base, head).data
+    if large is not None:
+        read = _read_small(differ, base, head, chosen, large)
     rest = rest or any(change.path not in read for change in chosen)
     return Difference(tuple(read.get(change.path, change) for change in every), ("files",) if rest else ())
 
@@ -178,11 +216,12 @@ def _read_small(differ: Differ, base: str, head: str, changes: Sequence[Change],
 
 
 def _read_paths(git: Git, base: str, head: str, changes: Sequence[Change]) -> dict[str, Change]:
-    """path -> the change with its lines; nothing where they are more than MAX_COMMIT_BYTES."""
+    """path -> the change with its lines; nothing where they are more than MAX_COMMIT_BYTES. Raises GitError when a
+    blob is missing, damaged or large."""
     names = [encode(name) for change in changes for name in (change.old_path, change.path) if name]
     if not names:
         return {}
-    out = b"".join(_bounded(git.open(*d.PINNED, *d.ONE, *d.FULL, base, head, "--", *names, env=d.NO_INDEX)))
+    out = b"".join(_bounded(git.open(*d.PINNED, *d.ONE, *d.FULL, base, head, "--", *names, env=d.NO_INDEX | d.SPARING)))
     raw, _, patch = out.partition(b"\0\0")
     found, counted = read_changes(raw, patch, counted=len(out) < d.MAX_COMMIT_BYTES)
     return {change.path: change for change in found} if counted else {}

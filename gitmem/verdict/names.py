@@ -73,7 +73,7 @@ def suffix(path: str) -> str:
 
 def surface(patch: FilePatch) -> Surface:
     """Names on one side only, in the order of the patch. Costs nothing for languages without finders."""
-    finders = finders_for(patch.path)
+    finders = finders_for(patch.path) if patch.plus or patch.minus else ()
     if not finders:
         return Surface([], [])
     come, gone = found(patch.path, patch.plus, finders), found(patch.path, patch.minus, finders)
