@@ -12,6 +12,8 @@ echo '== hooks (N1, N3)'
     --install "no-pages=$bin/gitmem init --no-pages" --note-ref refs/notes/gitmem
 "$python" hook_cost.py --reference sh --settle 0.2 --note-ref refs/notes/gitmem --goal 'total:detached/none<=1.35' \
     --install "detached=mkdir -p .gitmem && printf '[hook]\nmode = \"detached\"\n' >.gitmem/config.toml && $bin/gitmem init --no-pages && $bin/gitmem status"
+echo '== commits beyond all usual size (N6)'
+"$python" large_commits.py "$bin/gitmem" --goal 'blob/plain<=1.3' --goal 'line/plain<=1.3' --goal 'files/raw<=3'
 echo '== one more note (N4)'
 "$python" notes_scale.py --sizes 1000,100000 --only git-notes --setup 'git config gitmem.enabled true' \
     --add "gitmem=$bin/gitmem hook git post-commit" --goal 'growth:add:gitmem<=0.05'

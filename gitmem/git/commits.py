@@ -209,10 +209,19 @@ def _read_sparing(
 def _read_small(differ: Differ, base: str, head: str, changes: Sequence[Change], raw: bytes) -> dict[str, Change]:
     """path -> the change with its lines; binary where a side of it is large."""
     blobs = changed_blobs(raw, {change.path for change in changes})
-    large = differ.large({oid for sides in blobs.values() for oid in sides})
-    binary = {path for path, sides in blobs.items() if not large.isdisjoint(sides)}
-    read = _read_paths(differ.git, base, head, [change for change in changes if change.path not in binary])
-    return read | {change.path: change._replace(binary=True) for change in changes if change.path in binary}
+    oids = {oid for sides in blobs.values() for oid in sides}
+
+    def without(large: set[str]) -> dict[str, Change]:
+        binary = {path for path, sides in blobs.items() if not large.isdisjoint(sides)}
+        read = _read_paths(differ.git, base, head, [change for change in changes if change.path not in binary])
+        return read | {change.path: change._replace(binary=True) for change in changes if change.path in binary}
+
+    if known := differ.known_large(oids):  # a window after its newest commit: mostly the only one
+        try:
+            return without(known)
+        except GitError:
+            pass
+    return without(differ.large(oids))
 
 
 def _read_paths(git: Git, base: str, head: str, changes: Sequence[Change]) -> dict[str, Change]:

@@ -75,6 +75,10 @@ class Differ:
             self._names = Differ(self.git, style=RENAMES, most=MAX_NAMES_BYTES)
         return self._names
 
+    def known_large(self, oids: Collection[str]) -> set[str]:
+        """Those of the blobs that `large` was asked for and found to be."""
+        return {oid for oid in oids if self._sizes.get(oid, 0) > LARGE_BYTES}
+
     def large(self, oids: Collection[str]) -> set[str]:
         """Those of the blobs that are taken for binary by their size. Raises GitError when one is missing."""
         asked = "".join(oid + "\n" for oid in sorted(oids) if oid not in self._sizes)
@@ -83,7 +87,7 @@ class Differ:
             if len(found) != 2:
                 raise GitError(f"object '{oid}' is missing")
             self._sizes[oid] = int(found[1])
-        return {oid for oid in oids if self._sizes[oid] > LARGE_BYTES}
+        return self.known_large(oids)
 
     def commit(self, oid: str, parent: str | None) -> Answer:
         """A commit against its parent, FIELDS first. Raises GitError when a blob is missing, damaged or large."""
