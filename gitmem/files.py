@@ -23,7 +23,20 @@ def make_folder(path: str) -> None:
     """Makes a folder of ours and its parents. Raises Refused when a symbolic link stands there."""
     if os.path.islink(path):
         raise Refused(f"'{path}' is a symbolic link", "remove it: gitmem follows no links in its own places")
-    os.makedirs(path, exist_ok=True)
+    if not os.path.isdir(path):
+        parent = os.path.dirname(path) or "."
+        make_folder(parent)
+        os.makedirs(path, exist_ok=True)
+        granted = stat.S_IMODE(os.stat(parent).st_mode)
+        if granted & stat.S_IWGRP:
+            os.chmod(path, granted)
+
+
+def _share(fd: int, path: str) -> None:
+    """Gives a new file to those who may write to its folder, whatever the umask: git's core.sharedRepository."""
+    granted = os.stat(os.path.dirname(path) or ".").st_mode
+    if granted & stat.S_IWGRP and os.fstat(fd).st_uid == os.geteuid():
+        os.fchmod(fd, granted & 0o666)
 
 
 def read(path: str, *, max_bytes: int = MAX_FILE_BYTES) -> bytes | None:
@@ -70,6 +83,8 @@ def replace(path: str, data: bytes, *, mode: int | None = None, durable: bool = 
             file.write(data)
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
+            elif ours:
+                _share(file.fileno(), path)
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
@@ -102,6 +117,8 @@ def append(path: str, line: bytes) -> None:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise Refused(f"'{path}' is no file", "remove it: gitmem did not make it")
             size = os.fstat(fd).st_size
+            if not size:
+                _share(fd, path)
             torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
             os.write(fd, (b"\n" if torn else b"") + line.rstrip(b"\n") + b"\n")
             return
@@ -162,6 +179,7 @@ class Lock:
         make_folder(os.path.dirname(self._path))
         self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         try:
+            _share(self._fd, self._path)
             _flock(self._fd, self._deadline, "the lock of this clone")
         except BaseException:
             os.close(self._fd)

@@ -50,7 +50,10 @@ def hooks_folder(store: Store) -> str:
 
 
 def install(store: Store, way: str | None, *, dry_run: bool) -> list[Step]:
-    """Puts the hooks in place. way: `config`, `files`, or None: configuration hooks where git knows them."""
+    """Puts the hooks in place; what was done, nothing where all was there already.
+
+    way: `config`, `files`, or None: configuration hooks where git knows them.
+    """
     knows = ask.version(store.git) >= CONFIG_HOOKS
     if way == "config" and not knows:
         raise Refused("this git knows no configuration hooks", "use '--hooks files', or git 2.54 or later")
@@ -75,12 +78,16 @@ def _record_path(store: Store) -> str:
 
 
 def _install_config(store: Store, dry_run: bool) -> list[Step]:
+    there = ask.local_config(store.git, r"^hook\.gitmem-.*\.(event|command)$")
     steps = []
     for event in EVENTS:
-        steps.append(Step(f"configuration hook for {event}", f"hook.gitmem-{event}"))
-        if not dry_run:
-            ask.set_config(store.git, f"hook.gitmem-{event}.event", event)
-            ask.set_config(store.git, f"hook.gitmem-{event}.command", sections.command(program(), event))
+        name = f"hook.gitmem-{event}"
+        wanted = {f"{name}.event": event, f"{name}.command": sections.command(program(), event)}
+        missing = {key: value for key, value in wanted.items() if there.get(key) != [value]}
+        if missing:
+            steps.append(Step(f"configuration hook for {event}", name))
+        for key, value in missing.items() if not dry_run else ():
+            ask.set_config(store.git, key, value)
     return steps
 
 
@@ -91,7 +98,8 @@ def _install_files(store: Store, dry_run: bool) -> list[Step]:
         raise Refused(f"the hooks folder '{folder}' is no folder", "look at 'git config core.hooksPath'")
     if not dry_run:
         os.makedirs(folder, exist_ok=True)
-    return [_install_file(os.path.join(folder, event), event, clone=clone, dry_run=dry_run) for event in EVENTS]
+    steps = (_install_file(os.path.join(folder, event), event, clone=clone, dry_run=dry_run) for event in EVENTS)
+    return [step for step in steps if step is not None]
 
 
 def _is_ours(store: Store, folder: str) -> bool:
@@ -104,7 +112,8 @@ def _within(path: str, folder: str) -> bool:
     return os.path.commonpath([os.path.realpath(path), os.path.realpath(folder)]) == os.path.realpath(folder)
 
 
-def _install_file(path: str, event: str, *, clone: tuple[str, ...], dry_run: bool) -> Step:
+def _install_file(path: str, event: str, *, clone: tuple[str, ...], dry_run: bool) -> Step | None:
+    """None where the file is as it should be."""
     try:
         info = os.lstat(path)
     except FileNotFoundError:
@@ -124,7 +133,9 @@ def _install_file(path: str, event: str, *, clone: tuple[str, ...], dry_run: boo
             created = sections.is_created(script) or chained
             ours = sections.section(program(), event, created=created, chained=chained, clones=served)
             made = sections.insert(script, ours)
-            if not dry_run and made != script:
+            if made == script:
+                return None
+            if not dry_run:
                 files.replace(path, made, mode=stat.S_IMODE(info.st_mode), ours=False)
             return Step(f"section in the {_owner(script)} hook for {event}", path)
     return _put_aside(path, event, clone=clone, dry_run=dry_run)

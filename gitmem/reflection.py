@@ -190,7 +190,7 @@ def settle(store: Store, head: str) -> None:
         if owner is None:
             files.remove(manifest_path(store))
         else:
-            os.makedirs(store.place.state_dir + "/reflect", exist_ok=True)
+            files.make_folder(store.place.state_dir + "/reflect")
             os.replace(manifest_path(store), waiting_path(store, owner))
             data = owner.encode("utf-8", "surrogateescape")
             files.replace(waiting_path(store, owner) + ".name", data, durable=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from pathlib import Path
 
@@ -278,3 +279,20 @@ def test_names_in_utf8_are_the_bytes_of_the_name_under_any_locale(ready: Repo) -
     ready.env |= {"LC_ALL": "C", "PYTHONUTF8": "0"}
     ready.commit("feat: x", {"ünï.txt": "x\n"})
     assert ["ünï.txt"] == ready.capsule()["paths"]
+
+
+def test_a_shared_repository_stays_writable_for_its_group(tmp_path: Path) -> None:
+    shared = Repo.create(tmp_path / "shared", "--shared=group")
+    shared.commit("feat: first", {"a.py": "def a(): pass\n"})
+    shared.gitmem("init", "--yes")
+    for n in range(3):
+        shared.commit(f"feat: routes {n}", {f"r{n}.py": f"@app.get('/r{n}')\ndef r{n}(): pass\n"})
+    shared.git("checkout", "-q", "-b", "other", "HEAD~2")
+    shared.commit("feat: other", {"o.py": "@app.get('/o')\ndef o(): pass\n"})
+    shared.say("log")
+
+    state = shared.path / ".git/gitmem"
+    ours = [state, *state.rglob("*")]
+    closed = [str(p.relative_to(state)) for p in ours if not p.stat().st_mode & stat.S_IWGRP]
+    assert len(ours) > 5 and closed == []
+    assert stat.S_IMODE(state.stat().st_mode) == stat.S_IMODE((shared.path / ".git").stat().st_mode)

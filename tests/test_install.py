@@ -213,7 +213,8 @@ def test_init_twice_and_dry_runs_change_nothing(repo: Repo) -> None:
     assert before == repo.state_files()
     repo.gitmem("init", "--no-pages")
     after = repo.state_files()
-    repo.gitmem("init", "--no-pages")
+    assert ["nothing to set up: all is in place"] == repo.say("init", "--no-pages").splitlines()[:1]
+    assert [] == repo.document("init", "--no-pages", "--dry-run")["steps"]
     changed = {n for n, b in repo.state_files().items() if after.get(n) != b}
     assert changed <= {".git/gitmem/installed.json"}
     for command in (
@@ -243,6 +244,8 @@ def test_uninstall_with_data_leaves_the_repository_as_it_was(repo: Repo) -> None
 
 
 def test_what_a_user_adds_to_a_hook_file_of_ours_runs_after_it(ready: Repo) -> None:
+    ready.gitmem("uninstall")
+    ready.gitmem("init", "--no-pages", "--hooks", "files")
     hooks = ready.path / ".git/hooks"
     for event in ("post-commit", "prepare-commit-msg"):
         with (hooks / event).open("a") as file:

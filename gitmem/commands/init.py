@@ -99,6 +99,8 @@ def _report(args: Namespace, steps: list[hooksetup.Step], written: int | None, i
         return 1 if idle else 0
     for step in steps:
         output.say(f"{'would: ' if args.dry_run else ''}{step.what} ({step.where})")
+    if not steps:
+        output.say("nothing to set up: all is in place")
     if args.dry_run:
         return 0
     output.say(f"wrote {output.counted(written or 0, 'capsule')} for the newest commits")
