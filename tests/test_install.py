@@ -140,6 +140,32 @@ def test_ENV_03_a_manager_that_comes_later_is_noticed_and_a_second_init_mends_it
     assert "post-commit" in (tmp_path / "hook-log").read_text()
 
 
+@pytest.mark.parametrize("mends", [False, True])
+@pytest.mark.parametrize("suffix", [".legacy", ".old"])
+def test_ENV_03_a_manager_that_puts_our_hooks_away_keeps_nothing_of_ours(repo: Repo, suffix: str, mends: bool) -> None:
+    repo.commit("chore: begin", {"a.txt": "a\n"})
+    hooks = repo.path / ".git/hooks"
+    hook(hooks / "post-merge", "#!/bin/sh\ntrue\n")
+    repo.gitmem("init", "--no-pages", "--hooks", "files")
+    for event in ("post-commit", "post-merge"):
+        (hooks / event).rename(hooks / (event + suffix))
+        hook(hooks / event, f'#!/bin/sh\n# a manager\n"$0{suffix}" "$@"\n')
+    if mends:
+        repo.gitmem("init", "--no-pages", "--hooks", "files")
+        assert all(one["runs"] for one in repo.document("hooks", "status")["hooks"])
+        assert not (hooks / f"post-commit{suffix}").exists()
+        assert (hooks / f"post-merge{suffix}").read_text() == "#!/bin/sh\ntrue\n"
+    oid = repo.commit("feat: both", {"b.txt": "b\n"})
+    assert [1] == repo.capsules_on([oid])
+    repo.gitmem("uninstall")
+    left = {path.name: path.read_text() for path in hooks.iterdir() if not path.name.endswith(".sample")}
+    assert left == {
+        "post-commit": f'#!/bin/sh\n# a manager\n"$0{suffix}" "$@"\n',
+        "post-merge": f'#!/bin/sh\n# a manager\n"$0{suffix}" "$@"\n',
+        f"post-merge{suffix}": "#!/bin/sh\ntrue\n",
+    }
+
+
 def test_ENV_03_a_push_hook_that_was_there_gets_its_arguments_and_its_input(repo: Repo, tmp_path: Path) -> None:
     repo.commit("chore: begin", {"a.txt": "a\n"})
     hook(repo.path / ".git/hooks/pre-push", '#!/bin/sh\necho "$1" >>"$HOOK_LOG"\ncat >>"$HOOK_LOG"\n')
