@@ -7,7 +7,7 @@ import os
 import stat
 import time
 
-from gitmem import files, reflection
+from gitmem import files, reflect_state, reflection
 from gitmem.checks import Problem, check_archive, check_page
 from gitmem.errors import GitError, Refused, Unreadable
 from gitmem.git import ask
@@ -15,7 +15,7 @@ from gitmem.git.objects import Objects
 from gitmem.git.run import decode, encode
 from gitmem.manifest import ARCHIVE, FOLDER, ORDER, Manifest
 from gitmem.pages import normal, set_key
-from gitmem.reflection import Accepted
+from gitmem.reflect_state import Accepted
 from gitmem.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -44,7 +44,7 @@ def refuse_links(store: Store) -> None:
     if top is None:
         raise Refused("there is no work tree here", "reflect in a clone that has one")
     places = [f"{top}/.gitmem", f"{top}/{FOLDER}", *(page_path(store, p) for p in (*ORDER, ARCHIVE))]
-    for path in (*places, store.place.state_dir, reflection.manifest_path(store)):
+    for path in (*places, store.place.state_dir, reflect_state.manifest_path(store)):
         if os.path.islink(path):
             raise Refused(f"path_refused: '{path}' is a symbolic link", "replace it by what it points to")
 
@@ -133,7 +133,7 @@ def _blob(store: Store, page: str, rev: str = "HEAD") -> str | None:
 
 def _snapshot(store: Store, due: Manifest) -> list[Problem]:
     """Targets that somebody committed since the snapshot was taken, unless it was a reflection of ours."""
-    known = reflection.accepted_blobs(store)
+    known = reflect_state.accepted_blobs(store)
     moved = [page for page in due.targets if _blob(store, page) not in (due.snapshot.get(page), *known)]
     return [Problem("snapshot_mismatch", page, 1, _moved(due.snapshot.get(page), page)) for page in moved]
 
@@ -223,10 +223,10 @@ def _finish(store: Store, entry: dict[str, object]) -> Accepted:
     if commit is not None:
         line = reflection.reflection_line(commit.oid, int(time.time()), "", "accepted", done, str(entry["reason"]))
         store.append({commit.oid: [line]}, subject="reflection accepted")
-    reflection.write_accepted(store, done)
-    due = reflection.read_manifest(store)
+    reflect_state.write_accepted(store, done)
+    due = reflect_state.read_manifest(store)
     if not isinstance(due, Manifest) or due.id == done.id:
-        files.remove(reflection.manifest_path(store))
+        files.remove(reflect_state.manifest_path(store))
     files.remove(journal_path(store))
     return done
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gitmem import accepting, reflection
+from gitmem import accepting, reflect_state
 from gitmem.errors import GitmemError
 from gitmem.git.run import Git
 from gitmem.output import tell
@@ -21,7 +21,7 @@ def open_store(folder: str | None, *, enabled: bool = False) -> Store:
         store.require_enabled()
     if os.path.exists(accepting.journal_path(store)):
         try:
-            with reflection.reflect_lock(store, 2.0):
+            with reflect_state.reflect_lock(store, 2.0):
                 done = accepting.recover(store)
             if done is not None:
                 tell(f"gitmem: finished the interrupted reflection {done.id}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from gitmem import files, hooksetup, purging, records, reflection
+from gitmem import files, hooksetup, purging, records, reflect_state
 from gitmem.errors import GitmemError
 from gitmem.git import ask
 from gitmem.values import NamedTuple
@@ -120,7 +120,7 @@ def problems(
 
 def due_problems(store: Store) -> list[tuple[str, str]]:
     """The reflection that is due or parked here, and those that wait on other branches."""
-    due = reflection.read_manifest(store)
+    due = reflect_state.read_manifest(store)
     found = []
     if isinstance(due, str):
         found.append((f"{due}: the work order cannot be trusted", "run 'gitmem reflect-prepare --force'"))
@@ -134,7 +134,7 @@ def due_problems(store: Store) -> list[tuple[str, str]]:
         found.append((f"a reflection is due for {', '.join(due.targets)}", "run 'gitmem reflect'"))
     found += [
         (f"a reflection is due on {name}", f"it waits until '{name}' is checked out")
-        for name in reflection.waiting_branches(store)
+        for name in reflect_state.waiting_branches(store)
     ]
     return found
 

@@ -19,7 +19,7 @@ RANKS = {
     "notes": CORE, "joining": CORE, "manifest": CORE, "redact": CORE, "redact_rules": CORE, "pages": CORE, "checks": CORE, "settings": CORE, "sections": CORE, "clients": CORE, "verdict": CORE,
     "git": 2, "files": 2, "output": 2, "resources": 2, "render": 2.5, "excerpts": 2,
     "nearby": 3, "rejoin": 3, "layout": 3, "writer": 4, "store": 4.5, "mirror": 5, "trash": 5, "purging": 5, "comparing": 5.5, "ancestry": 2, "exchange": 6, "trust": 5, "forgetting": 6, "reviewing": 7, "finding": 6, "likeness": 7, "repairing": 7, "memory": 7.5, "approval": 7, "configfile": 5, "annotate": 5, "window": 5, "hooksetup": 5, "chain": 5,
-    "memo": 6, "history": 6, "state": 7, "reflection": 6, "accepting": 7, "freshness": 7, "replay": 7, "survey": 7, "drafts": 7.5, "opening": 7.5,
+    "memo": 6, "history": 6, "state": 7, "reflect_state": 5.5, "reflection": 6, "accepting": 7, "freshness": 7, "replay": 7, "survey": 7, "drafts": 7.5, "opening": 7.5,
     "commands": 8, "arguments": 8, "cli": 9, "entry": 9, "__main__": 10,
 }  # fmt: skip
 ORDERED = ("verdict", "git")  # packages whose modules use each other

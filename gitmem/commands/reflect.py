@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from gitmem import output, reflection
+from gitmem import output, reflect_state, reflection
 from gitmem.errors import GitError, Unreadable
 from gitmem.excerpts import excerpts
 from gitmem.git import ask
@@ -33,10 +33,10 @@ def run(args: Namespace) -> int:
     store = open_store(args.repo)
     head = ask.head_commit(store.git)
     if head is not None and store.enabled:
-        with reflection.reflect_lock(store, 2.0):
-            reflection.settle(store, head)
-    due = reflection.read_manifest(store)
-    branches = reflection.waiting_branches(store)
+        with reflect_state.reflect_lock(store, 2.0):
+            reflect_state.settle(store, head)
+    due = reflect_state.read_manifest(store)
+    branches = reflect_state.waiting_branches(store)
     if isinstance(due, str):
         raise Unreadable(
             f"{due}: the manifest cannot be trusted", "run 'gitmem reflect-prepare --force' to write it anew"

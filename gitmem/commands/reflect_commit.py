@@ -6,14 +6,14 @@ import os
 import sys
 import time
 
-from gitmem import accepting, files, output, records, reflection, window
+from gitmem import accepting, files, output, records, reflect_state, reflection, window
 from gitmem.checks import Problem
 from gitmem.clients import client_of
 from gitmem.errors import GitmemError, Refused, UsageError
 from gitmem.git import ask
 from gitmem.manifest import ARCHIVE, FOLDER, ORDER, Manifest
 from gitmem.opening import open_store
-from gitmem.reflection import Accepted
+from gitmem.reflect_state import Accepted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ def run(args: Namespace) -> int:
     accepting.refuse_links(store)
     head = accepting.head_commit(store)
     given_text = _input(args)
-    with reflection.reflect_lock(store, 10.0):
-        reflection.settle(store, head)
-        due = reflection.read_manifest(store)
+    with reflect_state.reflect_lock(store, 10.0):
+        reflect_state.settle(store, head)
+        due = reflect_state.read_manifest(store)
         if not isinstance(due, Manifest):
             code = due or "manifest_missing"
             hint = (
@@ -113,7 +113,7 @@ def _close(args: Namespace, store: Store, due: Manifest) -> int:
         line = reflection.reflection_line(head.oid, int(time.time()), w, "no-change", closed, args.reason)
         store.append({head.oid: [line]}, author=author, subject="reflection closed")
         window.write_mark(store, head.oid)
-    files.remove(reflection.manifest_path(store))
+    files.remove(reflect_state.manifest_path(store))
     return _say(args, "closed", [], due.id)
 
 

@@ -6,7 +6,7 @@ import os
 import tempfile
 import time
 
-from gitmem import configfile, output, reflection, replay, window
+from gitmem import configfile, output, reflect_state, reflection, replay, window
 from gitmem.accepting import refuse_links
 from gitmem.clients import client_of
 from gitmem.errors import BadRevision, GitError, GitmemError, NotARepository
@@ -57,7 +57,7 @@ def _run(args: Namespace) -> int:
         return _failed(args, "missing_bootstrap", raise_missing)
     refuse_links(store)
     settings = configfile.load(store)
-    with reflection.reflect_lock(store, 5.0):
+    with reflect_state.reflect_lock(store, 5.0):
         found = reflection.judge_window(store, _window(args, store, head), settings)
         if args.worktree:
             found = _with_work_tree(store, found, settings)
@@ -82,7 +82,7 @@ def _window(args: Namespace, store: Store, head: str) -> Window:
     if args.range:
         return window.named_window(store, args.range)
     if args.dry_run:
-        pending = reflection.read_manifest(store)
+        pending = reflect_state.read_manifest(store)
         if isinstance(pending, Manifest):
             return window.extended_window(store, pending, head)
         return window.usual_window(store, head)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from gitmem import files, records, reflection, window
+from gitmem import files, records, reflect_state, reflection, window
 from gitmem.errors import Locked
 from gitmem.manifest import FOLDER
 
@@ -23,21 +23,21 @@ def after_commit(store: Store, settings: Settings, commit: Commit) -> list[bytes
     if store.objects.get(f"{commit.oid}:{FOLDER}") is None:
         return []  # no pages here: nothing that could become untrue
     try:
-        with reflection.reflect_lock(store, LOCK_SECONDS):
+        with reflect_state.reflect_lock(store, LOCK_SECONDS):
             return _run(store, settings, commit)
     except Locked:
         return []
 
 
 def _run(store: Store, settings: Settings, commit: Commit) -> list[bytes]:
-    done = reflection.committed(store, commit.oid)
+    done = reflect_state.committed(store, commit.oid)
     if done is not None:
-        files.remove(reflection.accepted_path(store))
+        files.remove(reflect_state.accepted_path(store))
         window.write_mark(store, commit.oid)
         return [reflection.reflection_line(commit.oid, commit.at, records.who(commit.mail), "committed", done)]
     found = reflection.judge_window(store, reflection.next_window(store, commit.oid), settings, commit)
-    if reflection.thrown_away(store, commit.oid) is not None:
-        files.remove(reflection.accepted_path(store))
+    if reflect_state.thrown_away(store, commit.oid) is not None:
+        files.remove(reflect_state.accepted_path(store))
     made = reflection.prepare(store, found, now=time.time())
     window.write_mark(store, commit.oid)
     if made.fresh and made.manifest is not None:
