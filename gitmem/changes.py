@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
 MAX_COUNTED_FILES = 400  # beyond that many paths line counts say nothing and cost most (`numbers.md`, Traps)
+# A larger blob is taken for binary. git itself does so only where it has no other reason to read it: one that may have
+# been renamed from another is text to it. Whether that was looked at is no property of a file.
+LARGE_BYTES = 1 << 20
+HUNK_BYTES = 40  # of `@@ -0,0 +1,1200000 @@` and a missing line end, about
 MAX_READ_FILES = 100  # of so many, those that a verdict looks at and whose lines a window reads
 
 
@@ -138,6 +142,8 @@ def _change(status: str, path: str, old_path: str | None, pieces: list[bytes]) -
         header = 1 if b"\n@@ -" in piece else 0
         added += piece.count(b"\n+") - header
         removed += piece.count(b"\n-") - header
+        if status in "AD" and len(piece) - piece.find(b"\n@@ -") - added - removed > LARGE_BYTES + HUNK_BYTES:
+            return Change(status, path, old_path, None, None, b"", binary=True)
     if not pieces:
         return Change._make((status, path, old_path, None, None, b"", False))
     return Change(status, path, old_path, added, removed, b"\n".join(pieces))

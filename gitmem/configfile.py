@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from gitmem import files, quickjson
+from gitmem import files
 from gitmem.errors import GitmemError, Refused, Unreadable
 from gitmem.git.program import run_program
 from gitmem.settings import Settings, from_json, read_settings, to_json
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gitmem.store import Store
 
 MAX_CONFIG_BYTES = 64 << 10
-VERSION = 2
+FORM = "config-3"  # another one whenever settings are kept differently
 
 
 def load(store: Store, *, in_hook: bool = False) -> Settings:
@@ -26,21 +26,21 @@ def load(store: Store, *, in_hook: bool = False) -> Settings:
     path = _source(store)
     key = _key(path)
     if path is None or key is None:
-        files.remove(store.place.state_dir + "/config.json")
+        files.remove(_cache(store))
         _mark(store, Settings())
         return Settings()
-    try:
-        compiled = quickjson.loads(files.read(store.place.state_dir + "/config.json") or b"{}")
-        if compiled.get("key") == key and compiled.get("version") == VERSION:
-            return from_json(compiled["settings"])
-    except (ValueError, KeyError, TypeError, AttributeError):
-        pass  # a cache that does not read is made again
+    compiled = files.kept(_cache(store), FORM)
+    if compiled.get("key") == key:
+        return from_json(compiled["settings"])
     if not in_hook:
         return _compile(store, path, key)
     run_program([sys.executable, "-I", "-S", os.path.dirname(__file__) + "/entry.py", "git", "compile-config"], 1.0)
+    compiled = files.kept(_cache(store), FORM)
+    if compiled:
+        return from_json(compiled["settings"])
     try:
-        return from_json(quickjson.loads(files.read(store.place.state_dir + "/config.json") or b"{}")["settings"])
-    except (ValueError, KeyError, TypeError):
+        return _compile(store, path, key)  # it cannot be kept: what the settings leave out is left out all the same
+    except GitmemError:
         return Settings()
 
 
@@ -76,10 +76,13 @@ def _compile(store: Store, path: str, key: list[int]) -> Settings:
         raise Unreadable(
             f"cannot read '.gitmem/config.toml': {error}", "mend it; until then the defaults hold"
         ) from None
-    compiled = {"version": VERSION, "key": key, "settings": to_json(settings)}
-    files.replace(store.place.state_dir + "/config.json", quickjson.dumps(compiled).encode())
+    files.keep(_cache(store), FORM, {"key": key, "settings": to_json(settings)})
     _mark(store, settings)
     return settings
+
+
+def _cache(store: Store) -> str:
+    return store.place.state_dir + "/config.cache"
 
 
 def _mark(store: Store, settings: Settings) -> None:
@@ -101,5 +104,4 @@ def compile_quietly(store: Store) -> None:
     try:
         _compile(store, path, key)
     except GitmemError as error:
-        compiled = {"version": VERSION, "key": key, "settings": to_json(Settings(warnings=(error.message,)))}
-        files.replace(store.place.state_dir + "/config.json", quickjson.dumps(compiled).encode())
+        files.keep(_cache(store), FORM, {"key": key, "settings": to_json(Settings(warnings=(error.message,)))})

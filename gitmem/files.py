@@ -7,8 +7,8 @@ import os
 import stat
 import time
 
-from gitmem import quickjson
-from gitmem.errors import Locked, Refused
+from gitmem import quickjson, records
+from gitmem.errors import GitmemError, Locked, Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,6 +64,30 @@ def read_object(path: str) -> dict[str, Any]:
     try:
         found = quickjson.loads(read(path) or b"{}")
     except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def keep(path: str, form: str, value: dict[str, Any]) -> None:
+    """Keeps what can be made again, as `kept` gives it. Where it cannot be kept nothing is said: that costs time alone.
+
+    form: names what is in it and how, one word; a cache of another form is none.
+    """
+    try:
+        body = quickjson.dumps(value).encode()
+        replace(path, f"{form} {records.hash_of(body)}\n".encode() + body, durable=False)
+    except (OSError, GitmemError, ValueError):  # also names that are no UTF-8
+        return
+
+
+def kept(path: str, form: str) -> dict[str, Any]:
+    """What `keep` kept, byte for byte; empty where there is nothing, or anything else."""
+    try:
+        head, _, body = (read(path) or b"").partition(b"\n")
+        if head != f"{form} {records.hash_of(body)}".encode():
+            return {}
+        found = quickjson.loads(body)
+    except (OSError, GitmemError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -226,12 +226,19 @@ def _uninstall_file(store: Store, path: str, event: str, *, dry_run: bool) -> li
         )
         files.replace(path, sections.insert(script, ours), mode=mode, ours=False)
     elif aside:
-        os.replace(path + ASIDE, path)
+        _put_back(path)
     elif sections.is_created(script):
         files.remove(path)
     else:
         files.replace(path, rest, mode=mode, ours=False)
     return [Step("former hook put back" if aside else "hook section removed", path)]
+
+
+def _put_back(path: str) -> None:
+    """The former hook in the place of ours, whatever it is; a folder goes over no file."""
+    if os.path.isdir(path + ASIDE):
+        files.remove(path)
+    os.replace(path + ASIDE, path)
 
 
 def states(store: Store) -> list[State]:

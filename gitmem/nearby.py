@@ -11,7 +11,7 @@ import os
 import stat
 import time
 
-from gitmem import files, quickjson
+from gitmem import files
 from gitmem.git.ask import HEX_DIGITS, Place
 from gitmem.git.run import LOCAL
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Config = dict[str, list[str]]
 
+FORM = "nearby-1"  # another one whenever more of the configuration is read, or differently
 SETTLED_SECONDS = 2.0  # a file that was just written may be written again within the same tick of its clock
 WORD_ONLY = ("GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS")  # of `git -c`: neither a place nor this clone's own values
 ELSEWHERE = ("core.worktree", "core.bare", "extensions.worktreeconfig")  # git looks further than one file
@@ -32,10 +33,10 @@ def known(environ: Mapping[str, str]) -> tuple[Place, Config] | None:
         return None
     top = os.getcwd()
     git_dir = top + "/.git"
-    found = files.read_object(_path(git_dir)) if os.path.isdir(git_dir) and not os.path.islink(git_dir) else {}
+    found = files.kept(_path(git_dir), FORM) if os.path.isdir(git_dir) and not os.path.islink(git_dir) else {}
     if not found or found.get("key") != _key(git_dir) or os.path.lexists(git_dir + "/shallow"):
         return None
-    config = {str(key): [str(value) for value in values] for key, values in found["config"].items()}
+    config: Config = found["config"]
     object_format = config.get("extensions.objectformat", ["sha1"])[-1]
     if object_format not in HEX_DIGITS or os.path.lexists(git_dir + "/commondir"):
         return None
@@ -49,7 +50,7 @@ def remember(place: Place, config: Config) -> None:
     if not plain or key is None or any(_said(config, name) for name in ELSEWHERE):
         return
     if time.time() - key[1] / 1e9 > SETTLED_SECONDS and os.path.isdir(place.state_dir):
-        files.replace(_path(place.git_dir), quickjson.dumps({"key": key, "config": config}).encode(), durable=False)
+        files.keep(_path(place.git_dir), FORM, {"key": key, "config": config})
 
 
 def _said(config: Config, name: str) -> bool:
@@ -57,7 +58,7 @@ def _said(config: Config, name: str) -> bool:
 
 
 def _path(git_dir: str) -> str:
-    return git_dir + "/gitmem/nearby.json"
+    return git_dir + "/gitmem/nearby.cache"
 
 
 def _key(git_dir: str) -> list[int] | None:

@@ -2,8 +2,8 @@
 
 `re` with what it imports costs 5 ms of every commit, compiling our expressions up to 10 more (bench/hooks.md), and the
 engine that runs them, `_sre`, is part of the interpreter. What `re` makes of an expression is kept in a table and given
-to the engine directly the next time. The engine checks it, and a table of another interpreter is not used; where
-anything differs from what is known here, `re` does it.
+to the engine directly the next time. The engine trusts it, so the file has to be as we wrote it (`files.kept`), and a
+table of another interpreter is not used; where anything differs from what is known here, `re` does it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ASCII, MULTILINE = 256, 8  # the flags of `re`
 MAX_ENTRIES = 1000
 MAX_GROUPS = 100
-VERSION = 1
+FORM = "patterns-1"  # of the table that is kept
 # What an entry that is none, and an interpreter that is another, may lead to.
 ODD = (AttributeError, ImportError, IndexError, KeyError, OverflowError, RuntimeError, TypeError, ValueError)
 
@@ -91,7 +91,7 @@ def use(document: dict[str, Any]) -> None:
     """Takes up a table that `learned` gave, of whatever interpreter, and from now on learns."""
     global _learns
     _learns = True
-    if document.get("engine") == _engine() and isinstance(document.get("patterns"), dict):
+    if document.get("engine") == _engine():
         _table.update(document["patterns"])
 
 
@@ -104,4 +104,4 @@ def _engine() -> str:
     import _sre
 
     magic, size = getattr(_sre, "MAGIC", None), getattr(_sre, "CODESIZE", None)
-    return f"{VERSION} {sys.version} {sys.byteorder} {magic} {size}"
+    return f"{sys.version} {sys.byteorder} {magic} {size}"

@@ -268,7 +268,7 @@ def test_private_records_stay_whatever_hinders_the_hook(ready: Repo, tmp_path: P
     if hindrance == "mode":
         ready.git("config", "gitmem.mode", "off")
     elif hindrance == "config":
-        (ready.path / ".git/gitmem/config.json").symlink_to("/nowhere")
+        (ready.path / ".git/gitmem/config.cache").symlink_to("/nowhere")
     else:
         ready.env["TMPDIR"] = "/nowhere"
     assert 0 != ready.run("git", "push", "-q", "origin", "refs/gitmem/private", ok=None).returncode

@@ -87,7 +87,7 @@ def test_a_hook_knows_its_place_as_git_does_and_sees_a_changed_configuration(rea
     for _ in range(2):
         ready.commit("feat: c", {"sub/a.py": f"a = {os.urandom(3).hex()!r}\n"})
         assert [1] == ready.capsules_on(["HEAD"])
-    assert (ready.path / ".git/gitmem/nearby.json").exists()
+    assert (ready.path / ".git/gitmem/nearby.cache").exists()
 
 
 @pytest.mark.parametrize("kind", ["worktree", "separate", "shallow", "elsewhere", "bare", "link", "no-json"])
@@ -115,7 +115,7 @@ def test_a_hook_asks_git_wherever_the_place_is_not_plain(ready: Repo, tmp_path: 
         (there.path / ".git/config").rename(tmp_path / "config")
         (there.path / ".git/config").symlink_to(tmp_path / "config")
     elif kind == "no-json":
-        (there.path / ".git/gitmem/nearby.json").write_text('{"key": 1, "config": []')
+        (there.path / ".git/gitmem/nearby.cache").write_text('{"key": 1, "config": []')
         there.git("config", "gitmem.note", "new")
     assert placed(there)[1]
 

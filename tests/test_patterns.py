@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gitmem import patterns, redact_rules
+from gitmem import files, patterns, redact_rules
 from gitmem.verdict import languages
 from tests.repo import Repo
 
@@ -85,14 +85,16 @@ def test_without_a_table_nothing_is_learned() -> None:
 
 def test_a_hook_keeps_a_table_and_a_broken_one_costs_nothing_but_time(ready: Repo) -> None:
     ready.commit("feat(api): list", {"src/api.py": "def a():\n    return 1\n"})
-    kept = ready.path / ".git/gitmem/patterns.json"
-    table = json.loads(kept.read_text())
+    kept = ready.path / ".git/gitmem/patterns.cache"
+    whole = kept.read_bytes()
+    table = files.kept(str(kept), patterns.FORM)
     assert sys.version in table["engine"] and 3 < len(table["patterns"])
     capsule = ready.capsule()
-    for text in ("", "{", json.dumps(table | {"patterns": {key: [0, "00", 0, {}] for key in table["patterns"]}})):
-        kept.write_text(text)
+    for broken in (b"", b"{", whole[:-9], whole[:-40] + bytes([whole[-40] ^ 1]) + whole[-39:], b"patterns-0" + whole[10:]):
+        assert broken != whole
+        kept.write_bytes(broken)
         ready.git("commit", "-q", "--amend", "--reset-author", "--no-edit")
         assert {k: v for k, v in capsule.items() if k not in ("commit", "at", "id")} == {
             k: v for k, v in ready.capsule().items() if k not in ("commit", "at", "id")
         }
-        assert table == json.loads(kept.read_text())
+        assert whole == kept.read_bytes()

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from gitmem import annotate, clients, configfile, files, memo, patterns, quickjson, records
+from gitmem import annotate, clients, configfile, files, memo, patterns, records
 from gitmem.errors import GitmemError, Locked, NotARepository
 from gitmem.git import ask
 from gitmem.git.run import Git, decode
@@ -39,19 +39,17 @@ def main(argv: Sequence[str]) -> int:
     git.deadline = time.monotonic() + (DELIVER_SECONDS if event == "deliver" else BUDGET_SECONDS)
     store = None
     try:
-        store = Store.nearby(git)
-        if not store.enabled:
-            return 0
         rows = decode(sys.stdin.buffer.read()).splitlines() if event in WITH_INPUT else []
-        if event == "pre-push" and refused(rows):
+        if event == "pre-push" and refused(rows):  # before anything that may fail
             return REFUSED
-        if store.setting("gitmem.mode") in ("off", "read"):
+        store = Store.nearby(git)
+        if not store.enabled or store.setting("gitmem.mode") in ("off", "read"):
             return 0
-        kept = store.place.common_state_dir + "/patterns.json"
-        patterns.use(files.read_object(kept))
+        path = store.place.common_state_dir + "/patterns.cache"
+        patterns.use(files.kept(path, patterns.FORM))
         EVENTS[event](store, arguments, rows)
         if (new := patterns.learned()) is not None:
-            files.replace(kept, quickjson.dumps(new).encode(), durable=False)
+            files.keep(path, patterns.FORM, new)
         return 0
     except NotARepository:
         return 0
@@ -127,7 +125,7 @@ def _annotate_head(store: Store) -> None:
     links = memo.read(store, head)
     try:
         found = list(annotate.capsules(store, [(head.oid, head.parents)], settings))
-    except GitmemError:  # what is not in git must not be lost with the capsule, which can be made again
+    except (GitmemError, OSError):  # what is not in git must not be lost with the capsule, which can be made again
         store.defer({head.oid: [annotate.link_line(link, head.at, head.mail) for link in links]})
         store.defer_task(do="commit", commit=head.oid, client=clients.client_of(os.environ) or "")
         raise
@@ -139,9 +137,7 @@ def _annotate_head(store: Store) -> None:
 def _write_head(
     store: Store, settings: Settings, head: Header, commit: Commit, line: bytes, noted: list[annotate.Link]
 ) -> None:
-    from gitmem.commands.reflecting import after_commit  # of one event alone
-
-    lines = [line, *after_commit(store, settings, commit), *annotate.made(commit, clients.client_of(os.environ))]
+    lines = [line, *_judged(store, settings, commit), *annotate.made(commit, clients.client_of(os.environ))]
     links = annotate.with_share(store, list(dict.fromkeys([*noted, *annotate.told_links(commit)])), commit)
     lines += [annotate.link_line(link, commit.at, commit.mail) for link in links]
     taken = [link for link in links if link.operation in ("squash", "cherry-pick")]  # work that goes on in this commit
@@ -153,6 +149,18 @@ def _write_head(
     annotate.write_or_defer(
         store, {head.oid: lines}, author=head.committer, subject="capsule", deadline=_lock_deadline(store)
     )
+
+
+def _judged(store: Store, settings: Settings, commit: Commit) -> list[bytes]:
+    """What the engine adds to a commit. Its failure costs no capsule; the mark stays, so the next commit's window takes
+    this one in."""
+    from gitmem.commands.reflecting import after_commit  # of one event alone
+
+    try:
+        return after_commit(store, settings, commit)
+    except (GitmemError, OSError) as error:
+        _report(store, "reflection", error)
+        return []
 
 
 def _deliver_if_waiting(store: Store) -> None:

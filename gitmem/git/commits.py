@@ -23,12 +23,14 @@ from gitmem.verdict.roles import weighs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from gitmem.git.differ import Differ
     from gitmem.git.run import Git, Process
 
     Wanted = tuple[str, tuple[str, ...]]  # oid, parents
+
+MAX_ARGUMENT_BYTES = 64 << 10  # of names in one command
 
 
 def read_commits(differ: Differ, wanted: Iterable[Wanted], *, partial: bool = False) -> Iterator[Commit]:
@@ -45,7 +47,7 @@ def read_commits(differ: Differ, wanted: Iterable[Wanted], *, partial: bool = Fa
     while asked:
         given = 0
         try:
-            for commit in _stream(differ.git, asked, partial=partial):
+            for commit in _stream(differ, asked, partial=partial):
                 given += 1
                 yield commit
             return
@@ -53,20 +55,24 @@ def read_commits(differ: Differ, wanted: Iterable[Wanted], *, partial: bool = Fa
             # one blob that is missing or damaged ends the whole process: compare that commit by names alone
             if partial or given == len(asked):
                 raise
-        yield from _stream(differ.git, asked[given : given + 1], partial=True)
+        yield from _stream(differ, asked[given : given + 1], partial=True)
         asked = asked[given + 1 :]
 
 
 def _read_one(differ: Differ, oid: str, parents: tuple[str, ...]) -> Commit:
     """The same through the processes that stay, without the lines of a large blob when there is one."""
-    parent = parents[0] if parents else None
     try:
-        found = differ.commit(oid, parent)
-        if not found.whole and d.NAMES_END not in found.data:  # cut off within the names
-            found = differ.names.commit(oid, parent)._replace(whole=False)
-        return read_commit(found.data, parents, whole=found.whole, partial=False)
+        found = differ.commit(oid, parents[0] if parents else None)
+        if d.is_enough(found):
+            return read_commit(found.data, parents, whole=found.whole, partial=False)
     except GitError:
-        pass  # too large, or a blob is missing
+        pass  # a blob is large or missing
+    return _read_cut(differ, oid, parents)
+
+
+def _read_cut(differ: Differ, oid: str, parents: tuple[str, ...]) -> Commit:
+    """A commit that does not come whole: all names, and the lines of what is not large."""
+    parent = parents[0] if parents else None
     try:
         found = differ.names.commit(oid, parent)
         named = read_commit(found.data, parents, whole=False, partial=False)
@@ -75,13 +81,14 @@ def _read_one(differ: Differ, oid: str, parents: tuple[str, ...]) -> Commit:
         read = _read_sparing(differ, parent or empty_tree(oid), oid, named.changes, raw_records(found.data))
         return named._replace(changes=read.changes, counted=not read.truncated)
     except GitError:
-        return next(_stream(differ.git, [(oid, parents)], partial=True))
+        return next(_stream(differ, [(oid, parents)], partial=True))
 
 
-def _stream(git: Git, asked: list[Wanted], *, partial: bool) -> Iterator[Commit]:
+def _stream(differ: Differ, asked: list[Wanted], *, partial: bool) -> Iterator[Commit]:
     token = d.token()
     style = ("--no-renames",) if partial else d.FULL
-    process = git.open(*d.PINNED, *d.MANY, *style, "--format=" + decode(token) + d.FIELDS, env=d.MALLOC | d.NO_INDEX)
+    form = "--format=" + decode(token) + d.FIELDS
+    process = differ.git.open(*d.PINNED, *d.MANY, *style, form, env=d.MALLOC | d.NO_INDEX)
     if len(asked) > 1:
         process.widen()
     process.feed(b"".join(encode(" ".join((oid, *parents[:1]))) + b"\n" for oid, parents in asked), last=True)
@@ -89,7 +96,12 @@ def _stream(git: Git, asked: list[Wanted], *, partial: bool) -> Iterator[Commit]
         rest = iter(asked)
         for chunk, whole in _split(process, token):
             oid, parents = next(rest)
-            commit = read_commit(chunk, parents, whole=whole, partial=partial)
+            if partial and not whole:
+                chunk = _every_name(differ, oid, parents)
+            if partial or d.is_enough(d.Answer(chunk, whole)):
+                commit = read_commit(chunk, parents, whole=whole, partial=partial)
+            else:
+                commit = _read_cut(differ, oid, parents)
             if commit.oid != oid:
                 raise GitError(f"git diff-tree: answered for '{commit.oid}' where '{oid}' was asked")
             yield commit
@@ -97,6 +109,11 @@ def _stream(git: Git, asked: list[Wanted], *, partial: bool) -> Iterator[Commit]
             raise process.failure()
     finally:
         process.kill()
+
+
+def _every_name(differ: Differ, oid: str, parents: tuple[str, ...]) -> bytes:
+    plain = d.Differ(differ.git, style=("--no-renames",), most=d.MAX_NAMES_BYTES, sparing=False)
+    return plain.commit(oid, parents[0] if parents else None).data
 
 
 def _split(process: Process, token: bytes) -> Iterator[tuple[bytes, bool]]:
@@ -197,8 +214,10 @@ def _read_sparing(
         chosen = tuple(itertools.islice((change for change in every if weighs(change.path)), MAX_READ_FILES + 1))
         chosen, rest = chosen[:MAX_READ_FILES], len(chosen) > MAX_READ_FILES
     try:
-        read = _read_paths(differ.git, base, head, chosen) if large is None else {}
+        read = _read_paths(differ.git, base, head, chosen, limit=d.SPARING) if large is None else {}
     except GitError:
+        read = {}
+    if large is None and not read and chosen:  # git gave up, or there was too much of it
         large = differ.names.trees(base, head).data
     if large is not None:
         read = _read_small(differ, base, head, chosen, large)
@@ -210,9 +229,11 @@ def _read_small(differ: Differ, base: str, head: str, changes: Sequence[Change],
     """path -> the change with its lines; binary where a side of it is large."""
     blobs = changed_blobs(raw, {change.path for change in changes})
     oids = {oid for sides in blobs.values() for oid in sides}
+    moved = {change.path for change in changes if change.old_path}  # git had to read them to know that
 
     def without(large: set[str]) -> dict[str, Change]:
         binary = {path for path, sides in blobs.items() if not large.isdisjoint(sides)}
+        binary -= moved | _meant_as_text(differ.git, binary - moved)
         read = _read_paths(differ.git, base, head, [change for change in changes if change.path not in binary])
         return read | {change.path: change._replace(binary=True) for change in changes if change.path in binary}
 
@@ -224,16 +245,43 @@ def _read_small(differ: Differ, base: str, head: str, changes: Sequence[Change],
     return without(differ.large(oids))
 
 
-def _read_paths(git: Git, base: str, head: str, changes: Sequence[Change]) -> dict[str, Change]:
+def _read_paths(
+    git: Git, base: str, head: str, changes: Sequence[Change], *, limit: Mapping[str, str] = {}
+) -> dict[str, Change]:
     """path -> the change with its lines; nothing where they are more than MAX_COMMIT_BYTES. Raises GitError when a
-    blob is missing, damaged or large."""
-    names = [encode(name) for change in changes for name in (change.old_path, change.path) if name]
-    if not names:
-        return {}
-    out = b"".join(_bounded(git.open(*d.PINNED, *d.ONE, *d.FULL, base, head, "--", *names, env=d.NO_INDEX | d.SPARING)))
-    raw, _, patch = out.partition(b"\0\0")
-    found, counted = read_changes(raw, patch, counted=len(out) < d.MAX_COMMIT_BYTES)
-    return {change.path: change for change in found} if counted else {}
+    blob is missing or damaged, or git meets the limit."""
+    read: dict[str, Change] = {}
+    for names in _arguments(changes):
+        options: tuple[str | bytes, ...] = (*d.PINNED, *d.ONE, *d.FULL, base, head, "--", *names)
+        out = b"".join(_bounded(git.open(*options, env=d.NO_INDEX | dict(limit))))
+        raw, _, patch = out.partition(b"\0\0")
+        found, counted = read_changes(raw, patch, counted=len(out) < d.MAX_COMMIT_BYTES)
+        if not counted:
+            return {}
+        read.update((change.path, change) for change in found)
+    return read
+
+
+def _arguments(changes: Sequence[Change]) -> Iterator[list[bytes]]:
+    """The names of the changes, both of a rename together, in as few commands as any system takes."""
+    names: list[bytes] = []
+    for change in changes:
+        if sum(map(len, names)) > MAX_ARGUMENT_BYTES:
+            yield names
+            names = []
+        names += [encode(name) for name in (change.old_path, change.path) if name]
+    if names:
+        yield names
+
+
+def _meant_as_text(git: Git, paths: set[str]) -> set[str]:
+    """Those of the paths that attributes call text (`diff`), which git then compares by lines whatever their size."""
+    if not paths:
+        return set()
+    asked = b"".join(encode(path) + b"\0" for path in sorted(paths))
+    out = git.run("check-attr", "-z", "--stdin", "diff", stdin=asked, env=d.NO_INDEX).out
+    words = decode(out).split("\0")
+    return {path for path, value in zip(words[0::3], words[2::3], strict=False) if value == "set"}
 
 
 def _bounded(process: Process) -> Iterator[bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gitmem.changes import MAX_COUNTED_FILES
+from gitmem.changes import LARGE_BYTES, MAX_COUNTED_FILES
 from gitmem.errors import GitError
 from gitmem.git.run import decode, encode
 from gitmem.values import NamedTuple
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 MAX_COMMIT_BYTES = 8 << 20  # raw records and patch of one commit that are read; more is known to be large without
 MAX_NAMES_BYTES = 1 << 30  # of raw records alone
-LARGE_BYTES = 1 << 20  # a larger blob is taken for binary
 # diff-tree is plumbing: of the user's settings only attributes and these reach it.
 PINNED = ("-c", f"core.bigFileThreshold={LARGE_BYTES}", "-c", "diff.orderFile=" + os.devnull,
           "-c", "diff.algorithm=myers", "-c", "i18n.logOutputEncoding=UTF-8", "-c", "diff.suppressBlankEmpty=false",
@@ -37,7 +36,8 @@ MANY = ("diff-tree", "--stdin", "--root", "--always", *PLAIN)
 NO_INDEX = {"GIT_INDEX_FILE": "/nonexistent/index-of-gitmem"}
 FIELDS = "%H%x00%ct%x00%ce%x00%B%x00"
 # A large blob that comes or goes git inflates only to call it binary (130 ms for 50 MB). With this it gives up at once
-# instead, and the pair is read anew without such blobs. A git that does not know it is slow there, nothing else.
+# instead, and the pair is read anew without such blobs and without the limit: git meets it for other reasons too, a
+# small blob kept as a delta of a large one, a tree of 100,000 files. A git that does not know it is slow, nothing else.
 SPARING = {"GIT_ALLOC_LIMIT": "4m"}
 
 
@@ -57,9 +57,12 @@ class Differ:
     """Compares with renames and lines, `names` with renames alone. A process starts with the first question and ends
     with us."""
 
-    def __init__(self, git: Git, *, style: Sequence[str] = FULL, most: int = MAX_COMMIT_BYTES) -> None:
+    def __init__(
+        self, git: Git, *, style: Sequence[str] = FULL, most: int = MAX_COMMIT_BYTES, sparing: bool = True
+    ) -> None:
         self.git = git
         self._style, self._most = style, most
+        self._env = MALLOC | NO_INDEX | (SPARING if sparing else {})
         self._token = token()
         self._running: Process | None = None
         self._names: Differ | None = None
@@ -72,7 +75,8 @@ class Differ:
     @property
     def names(self) -> Differ:
         if self._names is None:
-            self._names = Differ(self.git, style=RENAMES, most=MAX_NAMES_BYTES)
+            # a rename of large files is only seen by reading them
+            self._names = Differ(self.git, style=RENAMES, most=MAX_NAMES_BYTES, sparing=False)
         return self._names
 
     def known_large(self, oids: Collection[str]) -> set[str]:
@@ -105,16 +109,19 @@ class Differ:
             raise GitError("git diff-tree: too large to be read whole")
         if self._running is None:
             style = (*self._style, f"--format={decode(self._token)}{FIELDS}")
-            self._running = self.git.open(*PINNED, *MANY, *style, env=MALLOC | NO_INDEX | SPARING)
+            self._running = self.git.open(*PINNED, *MANY, *style, env=self._env)
         process, mark = self._running, self._token + b"\n"
         process.feed(encode(pair) + b"\n" + mark)
-        held = bytearray()
+        held, names_end, many = bytearray(), -1, False
         for chunk in process.chunks():
             searched = max(0, len(held) - len(mark))  # a mark may be cut in two by the pipe
             held += chunk
             if (end := held.find(mark, searched)) >= 0:
                 return Answer(bytes(held[:end]).removeprefix(self._token), whole=True)
-            if (held.find(NAMES_END, searched) >= 0 and too_many(held)) or len(held) > self._most:
+            if names_end < 0:
+                names_end = held.find(NAMES_END, searched)
+                many = names_end >= 0 and too_many(held[:names_end])
+            if many or len(held) > self._most:
                 self._stop()  # what is wanted is there; the rest is not waited for
                 return Answer(bytes(held[: self._most]).removeprefix(self._token), whole=False)
         self._running, self._gave_up = None, True
@@ -129,6 +136,16 @@ class Differ:
 NAMES_END = b"\0\0diff --git "
 
 
-def too_many(held: bytes | bytearray) -> bool:
-    """Whether the raw records at hand are more than are counted."""
-    return held.count(b"\0:") > MAX_COUNTED_FILES
+def is_enough(found: Answer) -> bool:
+    """Whether nothing is gained by asking further: all is there, or all names of more files than are counted."""
+    end = found.data.find(NAMES_END)
+    return found.whole or (end >= 0 and too_many(found.data[:end]))
+
+
+def too_many(names: bytes | bytearray) -> bool:
+    """Whether there are more raw records than are counted."""
+    marks = names.count(b"\0:")  # one a record, and one for each of its two names that begins like that
+    if marks <= MAX_COUNTED_FILES or marks > 3 * MAX_COUNTED_FILES:
+        return marks > MAX_COUNTED_FILES
+    records = [piece for piece in names.split(b"\0:") if piece[6:7] == piece[13:14] == b" " and piece[:6].isdigit()]
+    return len(records) > MAX_COUNTED_FILES

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gitmem.git.run import Git, Process
 
 # An object beyond this is refused, not read: a flat tree of 500,000 notes, a note sixteen times as large as ours get.
-MAX_BYTES = {"tree": 32 << 20, "blob": 1 << 20}
+MAX_BYTES = {"tree": 32 << 20, "commit": 8 << 20, "blob": 1 << 20}
 MAX_SKIPPED_BYTES = 1 << 28  # that are let pass to get at what comes after
 LARGE = "large"
 IN_FLIGHT = 256  # names asked before the answers are read; well below a pipe's 64 KiB

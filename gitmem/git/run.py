@@ -28,14 +28,14 @@ ERROR_BYTES = 1 << 16  # of git's stderr that are kept
 
 # What a hook's caller set for its own purposes and would bend our calls: pathspec modes, other diffs, other notes.
 DROPPED = (
-    "GIT_DIFF_OPTS", "GIT_EXTERNAL_DIFF", "GIT_GLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_INDEX_FILE",
+    "GIT_CONFIG", "GIT_DIFF_OPTS", "GIT_EXTERNAL_DIFF", "GIT_GLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_INDEX_FILE",
     "GIT_NOGLOB_PATHSPECS", "GIT_NOTES_DISPLAY_REF", "GIT_NOTES_REF", "GIT_NOTES_REWRITE_MODE",
     "GIT_NOTES_REWRITE_REF", "GIT_PAGER", "GIT_PREFIX", "GIT_REFLOG_ACTION", "GIT_SHALLOW_FILE",
 )  # fmt: skip
 # What binds a process to one repository; never carried into another one (`git rev-parse --local-env-vars`).
 LOCAL = (
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS",
-    "GIT_DIR", "GIT_IMPLICIT_WORK_TREE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_WORK_TREE",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_DIR",
+    "GIT_IMPLICIT_WORK_TREE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_WORK_TREE",
 )  # fmt: skip
 # No question of ours opens a connection, asks for a password, takes a lock it can do without, or sees a
 # replaced or grafted history.
@@ -90,19 +90,22 @@ class Process:
         self._unsent = memoryview(b"")
         self._closing = False
         self._started = time.monotonic()
-        child_in, self._in = os.pipe()
-        self._out, child_out = os.pipe()
-        self._err, child_err = os.pipe()
-        os.set_blocking(self._in, False)
-        os.set_blocking(self._err, False)
-        actions = [(os.POSIX_SPAWN_DUP2, fd, n) for n, fd in enumerate((child_in, child_out, child_err))]
+        opened: list[int] = []
         try:
+            for _ in range(3):
+                opened += os.pipe()
+            child_in, self._in, self._out, child_out, self._err, child_err = opened
+            os.set_blocking(self._in, False)
+            os.set_blocking(self._err, False)
+            actions = [(os.POSIX_SPAWN_DUP2, fd, n) for n, fd in enumerate((child_in, child_out, child_err))]
             self.pid = os.posix_spawnp("git", argv, env, file_actions=actions, setsigdef=[SIGPIPE])
         except FileNotFoundError:
-            self._close(self._in, self._out, self._err)
+            self._close(*opened)
             raise GitMissing("there is no git command on PATH", "install git 2.30 or later") from None
-        finally:
-            self._close(child_in, child_out, child_err)
+        except OSError as error:  # no file descriptors, no processes, more arguments than the system takes
+            self._close(*opened)
+            raise GitError(f"git {self._name()} cannot be started: {error.strerror}") from None
+        self._close(child_in, child_out, child_err)
         self._poll.register(self._out, select.POLLIN)
         self._poll.register(self._err, select.POLLIN)
         self.status: int | None = None
