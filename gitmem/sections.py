@@ -12,6 +12,7 @@ CHAINED = b" (the former hook follows)"
 UNENDED = b"# (the line before had no end)\n"
 SHEBANG = b"#!/bin/sh\n"
 SHELLS = (b"sh", b"bash", b"dash", b"ksh", b"zsh", b"ash")
+HANDED_ON_ROWS = 20  # lines of a script in which it may hand itself on to another interpreter
 STDIN_EVENTS = ("post-rewrite", "pre-push")
 
 
@@ -77,13 +78,24 @@ def clones(script: bytes) -> tuple[str, ...]:
 
 
 def is_shell(script: bytes) -> bool:
-    """Whether lines of ours can stand in a script: its first line names a shell, or nothing."""
-    first = script.split(b"\n", 1)[0]
+    """Whether lines of ours can stand in a script: its first line names a shell, or nothing, and it does not hand
+    itself on to another interpreter, which would read our lines too (`exec python3 "$0" "$@"`)."""
+    first, *rows = script.split(b"\n", HANDED_ON_ROWS)
+    if any(_hands_on(row) for row in rows[: HANDED_ON_ROWS - 1]):
+        return False
     if not first.startswith(b"#!"):
         return b"\0" not in script
     words = first[2:].split()
     names = [word.rsplit(b"/", 1)[-1] for word in words]
     return any(name in SHELLS for name in names[:2] if name != b"env") or names[1:2] == [b"sh"]
+
+
+def _hands_on(row: bytes) -> bool:
+    """`exec PROGRAM ... "$0"`, in whatever quotes the other language needs around `exec`."""
+    before, word, after = row.partition(b"exec")
+    begins = not before.strip() or before.rstrip()[-1:] in (b"'", b'"', b";", b"&", b"|", b"{", b"(")
+    named = any(part.strip(b"'\";") in (b"$0", b"${0}") for part in after.split())
+    return bool(word) and after[:1] in b" \t'\"" and begins and named and not row.lstrip().startswith(b"#")
 
 
 def insert(script: bytes, ours: bytes) -> bytes:

@@ -263,10 +263,47 @@ def test_uninstall_with_data_leaves_the_repository_as_it_was(repo: Repo) -> None
     refs = repo.git("for-each-ref")
     repo.gitmem("init", "--no-pages")
     done = repo.gitmem("uninstall", "--data", ok=(1,))
-    assert b"would delete 1 notes" in done.stderr
+    assert b"would delete 1 note of" in done.stderr
     repo.gitmem("uninstall", "--data", "--yes")
     after = {n: b for n, b in repo.state_files().items() if "/objects/" not in n and "/reftable/" not in n}
     assert (before, refs) == (after, repo.git("for-each-ref"))
+
+
+POLYGLOTS = {
+    "python": "#!/bin/sh\n'''exec' {python} \"$0\" \"$@\"\n' '''\nimport os\nopen(os.environ['HOOK_LOG'], 'a').write(__file__)\n",
+    "quoted": '#!/bin/sh\n"exec" "{python}" "$0" "$@"\nimport os\nopen(os.environ["HOOK_LOG"], "a").write(__file__)\n',
+    "by-name": "#!{python}\nimport os, sys\nname = os.path.basename(sys.argv[0])\nassert name == 'prepare-commit-msg', name\n"
+    "import beside\nopen(os.environ['HOOK_LOG'], 'a').write(name)\n",
+}
+
+
+@pytest.mark.parametrize("kind", POLYGLOTS)
+def test_a_hook_that_another_language_reads_runs_as_before(repo: Repo, tmp_path: Path, kind: str) -> None:
+    hooks = repo.path / ".git/hooks"
+    (hooks / "beside.py").write_text("")
+    hook(hooks / "prepare-commit-msg", POLYGLOTS[kind].format(python=sys.executable))
+    repo.env |= {"HOOK_LOG": str(tmp_path / "log"), "PYTHONDONTWRITEBYTECODE": "1"}
+    before = whole(hooks)
+    repo.gitmem("init", "--no-pages", "--hooks", "files")
+    oid = repo.commit("feat: one", {"a.txt": "a\n"})
+    assert [1] == repo.capsules_on([oid])
+    assert "prepare-commit-msg" in (tmp_path / "log").read_text()
+    repo.gitmem("uninstall")
+    assert before == whole(hooks)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        'exec lefthook run "$@"',
+        'exec pre-commit "${ARGS[@]}"',
+        '# exec python "$0"',
+        'dir=$(dirname "$0")',
+        "execute $0",
+    ],
+)
+def test_a_script_of_a_shell_is_known_as_one(row: str) -> None:
+    assert sections.is_shell(f"#!/bin/sh\n{row}\n".encode())
 
 
 def test_what_a_user_adds_to_a_hook_file_of_ours_runs_after_it(ready: Repo) -> None:

@@ -90,7 +90,13 @@ def test_a_hook_keeps_a_table_and_a_broken_one_costs_nothing_but_time(ready: Rep
     table = files.kept(str(kept), patterns.FORM)
     assert sys.version in table["engine"] and 3 < len(table["patterns"])
     capsule = ready.capsule()
-    for broken in (b"", b"{", whole[:-9], whole[:-40] + bytes([whole[-40] ^ 1]) + whole[-39:], b"patterns-0" + whole[10:]):
+    for broken in (
+        b"",
+        b"{",
+        whole[:-9],
+        whole[:-40] + bytes([whole[-40] ^ 1]) + whole[-39:],
+        b"patterns-0" + whole[10:],
+    ):
         assert broken != whole
         kept.write_bytes(broken)
         ready.git("commit", "-q", "--amend", "--reset-author", "--no-edit")

@@ -10,10 +10,14 @@ from gitmem.git import ask, network
 from gitmem.git.run import decode
 from gitmem.opening import open_store
 from gitmem.store import Store
+from gitmem.values import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+
+
+PRIVATE = "refs/gitmem/private"
 
 
 def run(args: Namespace) -> int:
@@ -21,7 +25,7 @@ def run(args: Namespace) -> int:
     refs = _refs(store) if args.data else []
     if args.data and not args.yes and not args.dry_run:
         raise Refused(
-            f"'--data' would delete {len(store.blobs())} notes of this clone and all its state",
+            f"'--data' would delete {counted(len(store.blobs()), 'note')} of this clone and all its state",
             "look first with '--dry-run', then say it with '--yes'; what was pushed stays on the remote",
         )
     steps = hooksetup.uninstall(store, dry_run=args.dry_run)
@@ -42,6 +46,10 @@ def run(args: Namespace) -> int:
         output.say(f"{'would: ' if args.dry_run else ''}{step.what} ({step.where})")
     if not args.data and not args.dry_run:
         output.say("capsules stay in 'refs/notes/gitmem'; 'gitmem uninstall --data' removes them too")
+        if any(ref.startswith(PRIVATE) for ref in _refs(store)):
+            output.say(
+                "private records stay in 'refs/gitmem/private', and no hook keeps 'git push --mirror' from them now"
+            )
     return 0
 
 
