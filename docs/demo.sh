@@ -48,4 +48,6 @@ for page in .gitmem/bootstrap/*.md; do
 done
 say gitmem reflect-commit --agent demo --commit
 cd "$repo"
-printf '\n%s\n' "take it out again: gitmem uninstall (the notes stay), gitmem uninstall --data --yes (everything goes)"
+command=$(command -v gitmem)
+printf '\n%s\n' "the command is $command; install it for all repositories with 'pip install .' or 'pipx install .'"
+printf '%s\n' "take it out again: '$command uninstall' (notes and pages stay), 'uninstall --data --yes' (notes go too)"

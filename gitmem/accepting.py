@@ -7,7 +7,7 @@ import os
 import stat
 import time
 
-from gitmem import files, reflect_state, reflection
+from gitmem import files, records, reflect_state, reflection
 from gitmem.checks import Problem, check_archive, check_page
 from gitmem.errors import GitError, Refused, Unreadable
 from gitmem.git import ask
@@ -106,7 +106,8 @@ def check(
             problems += check_archive(data)
             continue
         if page not in due.targets:
-            problems.append(Problem("path_refused", page, 1, f"the targets are {', '.join(due.targets)}"))
+            other = f"the targets are {', '.join(due.targets)}; commit this page by hand, or make it a target"
+            problems.append(Problem("path_refused", page, 1, f"{other}: 'gitmem reflect-prepare --all-pages'"))
             continue
         old = _text_at(store, page) if _blob(store, page) else None
         problems += check_page(
@@ -218,11 +219,14 @@ def _finish(store: Store, entry: dict[str, object]) -> Accepted:
     index = Objects(store.git)  # a new reader: one that has read the index before `git add` goes on seeing that one
     blobs = {path: found.oid for path in pages if (found := index.get(f":{path}"))}
     targets = entry["targets"] if isinstance(entry["targets"], list) else []
-    done = Accepted(str(entry["id"]), str(entry["base"]), str(entry["head"]), tuple(targets), blobs)
+    done = Accepted(
+        str(entry["id"]), str(entry["base"]), str(entry["head"]), tuple(targets), blobs, str(entry["reason"])
+    )
     commit = store.commit_header("HEAD")
     if commit is not None:
-        line = reflection.reflection_line(commit.oid, int(time.time()), "", "accepted", done, str(entry["reason"]))
-        store.append({commit.oid: [line]}, subject="reflection accepted")
+        author = ask.committer(store.git)
+        line = reflection.reflection_line(commit.oid, int(time.time()), records.who_is(author), "accepted", done)
+        store.append({commit.oid: [line]}, author=author, subject="reflection accepted")
     reflect_state.write_accepted(store, done)
     due = reflect_state.read_manifest(store)
     if not isinstance(due, Manifest) or due.id == done.id:

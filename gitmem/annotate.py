@@ -174,26 +174,27 @@ def fill(store: Store, wanted: Sequence[Parents], settings: Settings, *, deadlin
     return write_or_defer(store, additions, subject="capsules that were missing", deadline=deadline).added
 
 
-def deliver(store: Store, settings: Settings, *, deadline: float) -> int:
-    """Delivers what waits in `pending.jsonl`: the number of lines written. Raises Locked when another run is at it.
+def deliver(store: Store, settings: Settings, *, deadline: float) -> set[str]:
+    """Delivers what waits in `pending.jsonl`; the commits that waited. Raises Locked when another run is at it.
 
     After the lock is let go the file is looked at once more: a line may have come while it was held.
     """
-    total = 0
+    commits: set[str] = set()
     while store.has_waiting():
         with store.delivery_lock(time.monotonic()):
             waiting = store.take_waiting()
             for ref, additions in waiting.lines.items():
-                total += store.append(additions, ref=ref, subject="records that waited", deadline=deadline).added
-            total += _deliver_commits(store, waiting, settings, deadline=deadline)
+                store.append(additions, ref=ref, subject="records that waited", deadline=deadline)
+            _deliver_commits(store, waiting, settings, deadline=deadline)
             store.delivered(waiting)
-    return total
+            commits.update(waiting.clients)
+    return commits
 
 
-def _deliver_commits(store: Store, waiting: Waiting, settings: Settings, *, deadline: float) -> int:
+def _deliver_commits(store: Store, waiting: Waiting, settings: Settings, *, deadline: float) -> None:
     clients = {oid: waiting.clients[oid] for oid in waiting.clients if ask.is_commit(store.git, oid)}
     if not clients:
-        return 0
+        return
     lacking = missing(store, ask.commits(store.git, "--no-walk=unsorted", stdin=clients))
     additions: dict[str, list[bytes]] = {}
     for one in lacking:
@@ -204,7 +205,7 @@ def _deliver_commits(store: Store, waiting: Waiting, settings: Settings, *, dead
             store.log_failure("deliver", error)  # said, and never in the way of the others
     for commit, line in capsules(store, _forgotten(store, clients), settings):
         additions.setdefault(commit.oid, [line])
-    return store.append(additions, subject="capsules", deadline=deadline).added
+    store.append(additions, subject="capsules", deadline=deadline)
 
 
 def _forgotten(store: Store, known: Iterable[str]) -> list[Parents]:

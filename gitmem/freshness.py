@@ -8,11 +8,11 @@ from gitmem.git import ask
 from gitmem.git.run import decode
 from gitmem.manifest import FOLDER, ORDER
 from gitmem.pages import Page, read_page
-from gitmem.values import NamedTuple
+from gitmem.values import NamedTuple, counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from gitmem.settings import Settings
     from gitmem.store import Store
@@ -47,7 +47,7 @@ def freshness(
         at = parse_time(read.front.get("generated_at")) if isinstance(read, Page) else None
         source = str(read.front.get("source_commit", "")) if isinstance(read, Page) else ""
         since = [] if page in upcoming else _since(store, line, page, source)
-        commits = tuple(oid for oid, pages in _relevant(store, settings, since) if page in pages)
+        commits = tuple(_concerning(page, _relevant(store, settings, since)))
         found.append(_verdict(settings, page, at, commits, now))
     return found
 
@@ -56,9 +56,10 @@ def _verdict(settings: Settings, page: str, at: int | None, commits: tuple[str, 
     days = None if at is None else max(0, int((now - at) // 86400))
     most, oldest = settings.count("freshness.commits"), settings.count("freshness.days")
     if len(commits) >= most:
-        why = f"{len(commits)} commits since concern it"
+        why = f"{counted(len(commits), 'commit')} since that concern it"
     elif commits and (days is None or days > oldest):
-        why = f"{days if days is not None else 'unknown'} days old, and {len(commits)} commits since concern it"
+        old = counted(days, "day") if days is not None else "unknown days"
+        why = f"{old} old, {counted(len(commits), 'commit')} since that concern it"
     else:
         return Freshness(page, days, commits, False, "")
     return Freshness(page, days, commits, True, why)
@@ -78,12 +79,33 @@ def _since(store: Store, line: Sequence[str], page: str, source: str) -> list[st
     return list(line[: min(ends)]) if ends else list(line)
 
 
-def _relevant(store: Store, settings: Settings, oids: Sequence[str]) -> list[tuple[str, frozenset[str]]]:
-    """(commit, pages it concerns), by its capsule, or judged now where it has none."""
+class Relevance(NamedTuple):
+    """Of a commit: the pages it concerns, and those that a reflection ending there has looked at."""
+
+    oid: str
+    pages: frozenset[str]
+    answered: frozenset[str]
+
+
+def _concerning(page: str, commits: Sequence[Relevance]) -> Iterator[str]:
+    """The commits that concern a page, newest first, until one whose reflection found it true, or left it with a
+    reason."""
+    for commit in commits:
+        if page in commit.answered:
+            return
+        if page in commit.pages:
+            yield commit.oid
+
+
+def _relevant(store: Store, settings: Settings, oids: Sequence[str]) -> list[Relevance]:
+    """In the order given; by capsules, or judged now where a commit has none."""
     known: dict[str, frozenset[str]] = {}
+    answered: dict[str, frozenset[str]] = {}
     lacking = []
     for oid, lines in store.note_lines(oids):
-        capsule = records.capsule_of(oid, records.read(lines).records)
+        found = records.read(lines).records
+        answered[oid] = frozenset(page for record in found if is_answer(record) for page in _targets(record))
+        capsule = records.capsule_of(oid, found)
         if capsule is None:
             lacking.append(oid)
         else:
@@ -93,7 +115,17 @@ def _relevant(store: Store, settings: Settings, oids: Sequence[str]) -> list[tup
         for commit, line in annotate.capsules(store, wanted, settings):
             record = records.parse(line)
             known[commit.oid] = concerned(record.fields.get("signals", []) if record else [])
-    return [(oid, known.get(oid, frozenset())) for oid in oids]
+    return [Relevance(oid, known.get(oid, frozenset()), answered[oid]) for oid in oids]
+
+
+def _targets(record: records.Record) -> list[str]:
+    targets = record.fields.get("targets")
+    return [page for page in ORDER if page in targets] if isinstance(targets, list) else []
+
+
+def is_answer(record: records.Record) -> bool:
+    """Whether a record says that a reflection ended here: its pages committed, or nothing to do."""
+    return record.kind == "reflection" and record.fields.get("outcome") in ("committed", "no-change")
 
 
 def concerned(signals: object) -> frozenset[str]:

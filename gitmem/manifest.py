@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitmem import quickjson, records
-from gitmem.values import NamedTuple
+from gitmem.values import NamedTuple, counted
 from gitmem.verdict.rules import FOLDER as FOLDER
 from gitmem.verdict.rules import PAGES
 
@@ -105,7 +105,7 @@ def build(
         "targets": chosen,
         "snapshot": {page: snapshot.get(page) for page in ORDER},
         "snapshot_hash": snapshot_hash(snapshot),
-        "diff_summary": f"{len(size.files)} files, +{size.added}/-{size.removed}",
+        "diff_summary": f"{counted(len(size.files), 'file')}, +{size.added}/-{size.removed}",
         "changed_files": list(size.files[:MAX_FILES]),
         "truncated": ", ".join(window.truncated) or None,
         "instructions": {"template": "work-order", "values": {"pages": [f"{FOLDER}/{page}" for page in chosen]}},

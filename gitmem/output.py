@@ -8,6 +8,8 @@ import re
 import sys
 import time
 
+from gitmem.values import counted
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,11 +39,6 @@ def say(text: str = "") -> None:
 def tell(text: str) -> None:
     """One line of talk, on standard error."""
     sys.stderr.write(inert(text) + "\n")
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 capsule`, `2 capsules`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def say_json(document: Any) -> None:

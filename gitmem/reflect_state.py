@@ -26,6 +26,7 @@ class Accepted(NamedTuple):
     head: str
     targets: tuple[str, ...]
     blobs: dict[str, str]
+    reason: str = ""  # why a target was left as it is
 
 
 def manifest_path(store: Store) -> str:
@@ -140,7 +141,8 @@ def accepted_path(store: Store) -> str:
 def read_accepted(store: Store) -> Accepted | None:
     try:
         found = quickjson.loads(files.read(accepted_path(store)) or b"null")
-        return Accepted(found["id"], found["base"], found["head"], tuple(found["targets"]), dict(found["blobs"]))
+        blobs, targets, reason = dict(found["blobs"]), tuple(found["targets"]), str(found.get("reason", ""))
+        return Accepted(found["id"], found["base"], found["head"], targets, blobs, reason)
     except (ValueError, KeyError, TypeError):
         return None
 

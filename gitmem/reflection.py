@@ -8,6 +8,7 @@ from gitmem import files, manifest, records, reflect_state, window
 from gitmem.capsule import files_of
 from gitmem.changes import MAX_COUNTED_FILES
 from gitmem.errors import Refused
+from gitmem.git import ask
 from gitmem.git.commits import Difference, Known, read_difference
 from gitmem.git.run import decode, encode
 from gitmem.manifest import FOLDER, ORDER, Manifest, Size, Window
@@ -30,12 +31,12 @@ class Judged(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """What a run of the engine came to. status: prepared, extended, skipped."""
+    """What a run of the engine came to. status: prepared, extended, skipped. added: pages that became due by it."""
 
     status: str
     judged: Judged
     manifest: Manifest | None
-    fresh: bool  # a reflection became due by this run
+    added: tuple[str, ...] = ()
 
 
 def judge_window(store: Store, found: Window, settings: Settings, newest: Commit | None = None) -> Judged:
@@ -96,17 +97,23 @@ def utc(at: float) -> str:
 
 def prepare(
     store: Store, found: Judged, *, now: float, agent: str = "", session: str = "",
-    force: bool = False, targets: Sequence[str] | None = None,
+    force: bool = False, asked: bool = False, targets: Sequence[str] | None = None,
 ) -> Prepared:  # fmt: skip
-    """Writes or extends the manifest when the verdict asks for it, or somebody does. Call it under `reflect_lock`."""
+    """Writes or extends the manifest when the verdict asks for it, or somebody does. Call it under `reflect_lock`.
+
+    asked: by a person, who has seen the pages as they are now: the snapshot is taken anew.
+    """
     old = reflect_state.read_manifest(store)
     pending = old if isinstance(old, Manifest) and old.base == found.window.base else None
-    if pending is not None and set(pending.targets) - set(found.verdict.targets):
+    if pending and not (force or targets) and _is_undone(pending, found):
+        files.remove(reflect_state.manifest_path(store))
+        return Prepared("skipped", found, None)
+    if targets is None and pending is not None and set(pending.targets) - set(found.verdict.targets):
         targets = [*found.verdict.targets, *(t for t in pending.targets if t not in found.verdict.targets)]
     if not (found.verdict.relevant or force or pending or targets):
-        return Prepared("skipped", found, None, False)
+        return Prepared("skipped", found, None)
     chosen = targets or found.verdict.targets or list(ORDER)
-    taken = pending.snapshot if pending and not force else snapshot(store, found.window.head)
+    taken = pending.snapshot if pending and not force and not asked else snapshot(store, found.window.head)
     made = manifest.build(
         found.window, found.verdict, found.size, taken, at=utc(now), agent=agent, session=session, targets=chosen
     )
@@ -114,7 +121,24 @@ def prepare(
         kept = {key: pending.fields[key] for key in ("attempts", "state", "errors", "session_id", "trigger_agent")}
         made = Manifest(made.fields | kept)
     reflect_state.write_manifest(store, made)
-    return Prepared("extended" if pending else "prepared", found, made, pending is None)
+    had = pending.targets if pending else ()
+    return Prepared("extended" if pending else "prepared", found, made, tuple(t for t in made.targets if t not in had))
+
+
+def _is_undone(pending: Manifest, found: Judged) -> bool:
+    """Whether of what made a reflection due nothing is left: the same work and what came after it, read as a whole."""
+    was_due = pending.fields["heuristic_verdict"] == "relevant"
+    return was_due and not found.verdict.relevant and not found.window.truncated
+
+
+def look_again(store: Store, settings: Settings, head: str) -> None:
+    """Judges anew what is due where the commit it was due for is not in this history: its branch may be gone. Call it
+    under `reflect_lock`."""
+    due = reflect_state.read_manifest(store)
+    if not isinstance(due, Manifest) or ask.is_ancestor(store.git, due.head, head):
+        return
+    if due.base in ask.EMPTY_TREE.values() or ask.is_ancestor(store.git, due.base, head):
+        prepare(store, judge_window(store, window.extended_window(store, due, head), settings), now=time.time())
 
 
 def rejected_again(store: Store, due: Manifest, errors: Sequence[str]) -> Manifest:
@@ -139,11 +163,9 @@ def next_window(store: Store, head: str) -> Window:
     return window.usual_window(store, head)
 
 
-def reflection_line(
-    commit: str, at: int, w: str, outcome: str, found: reflect_state.Accepted, reason: str = ""
-) -> bytes:
+def reflection_line(commit: str, at: int, w: str, outcome: str, found: reflect_state.Accepted) -> bytes:
     """The `reflection` record. outcome: accepted, committed, no-change."""
     return records.line_of(
         "reflection", commit, at, manifest=found.id, base=found.base, head=found.head, targets=list(found.targets),
-        blobs=found.blobs, outcome=outcome, reason=reason, w=w,
+        blobs=found.blobs, outcome=outcome, reason=found.reason, w=w,
     )  # fmt: skip

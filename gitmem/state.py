@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
-from gitmem import files, hooksetup, purging, records, reflect_state
+from gitmem import configfile, files, hooksetup, purging, records, reflect_state
+from gitmem.checks import check_edited
 from gitmem.errors import GitmemError
 from gitmem.git import ask
-from gitmem.values import NamedTuple
+from gitmem.manifest import FOLDER, ORDER
+from gitmem.pages import tokens
+from gitmem.values import NamedTuple, counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,25 +91,29 @@ def problems(
     if seen.mine_missing and mode not in ("off", "read"):
         found.append(
             (
-                f"{seen.mine_missing} of your last commits have no capsule",
+                f"without a capsule: {seen.mine_missing} of your last commits",
                 "run 'gitmem backfill'",
             )
         )
     if count := waiting_count(store):
-        found.append((f"{count} records wait to be written", "run 'gitmem doctor --fix'"))
+        found.append((f"{counted(count, 'record')} to be written yet", "run 'gitmem doctor --fix'"))
     if count := len(store.waiting().unreadable):
         found.append(
-            (f"{count} waiting records cannot be read", "'gitmem doctor --fix' moves them to the trash folder")
+            (
+                f"{counted(count, 'waiting record')} that cannot be read",
+                "'gitmem doctor --fix' moves them to the trash folder",
+            )
         )
     if seen.unreadable:
         found.append(
             (
-                f"{seen.unreadable} lines of recent notes are no records of ours",
+                f"{counted(seen.unreadable, 'line')} of recent notes no record of ours",
                 "'gitmem show --raw COMMIT' shows them; they are kept",
             )
         )
     found += [(f"config.toml: {warning}", "mend '.gitmem/config.toml'") for warning in settings_warnings]
     found += due_problems(store)
+    found += page_problems(store)
     found += [
         (f"rec-{oid} is not purged from {', '.join(names)} yet", f"run 'gitmem forget --purge rec-{oid}' again")
         for oid, names in purging.unfinished(store).items()
@@ -136,6 +144,25 @@ def due_problems(store: Store) -> list[tuple[str, str]]:
         (f"a reflection is due on {name}", f"it waits until '{name}' is checked out")
         for name in reflect_state.waiting_branches(store)
     ]
+    return found
+
+
+def page_problems(store: Store) -> list[tuple[str, str]]:
+    """Pages of HEAD that are invalid, or longer than their budget."""
+    settings = configfile.load_or_defaults(store)
+    found, sizes = [], {}
+    for page in ORDER:
+        there = store.objects.get(f"HEAD:{FOLDER}/{page}")
+        if there is not None:
+            sizes[page] = tokens(there.data.decode("utf-8", "replace"))
+            found += [(str(one), "mend it and commit it") for one in check_edited(page, there.data, now=time.time())]
+    most, together = settings.count("budget.page"), settings.count("budget.total")
+    for page, size in sizes.items():
+        if size > most:
+            hint = "run 'gitmem trim'" if page == ORDER[-1] else "shorten it"
+            found.append((f"{page} has about {size} tokens, more than {most}", hint))
+    if sum(sizes.values()) > together:
+        found.append((f"the pages have about {sum(sizes.values())} tokens, more than {together}", "shorten them"))
     return found
 
 

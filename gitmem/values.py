@@ -98,3 +98,8 @@ def remember(most: int) -> Callable[[Callable[[str], Value]], Callable[[str], Va
         return ask
 
     return wrap
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 capsule`, `2 capsules`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -933,3 +933,118 @@ def test_a_reflection_is_shown_and_closed_on_its_own_branch_only(book: Repo) -> 
     assert ["feat"] == waiting(book)
     book.git("branch", "-q", "-D", "feat")
     assert (None, []) == (due(book), waiting(book))
+
+
+def test_in_detached_mode_the_worker_judges_and_notices_the_commit_of_the_pages(ready: Repo) -> None:
+    ready.commit(
+        "docs: pages",
+        {f"{FOLDER}/{name}": page_text(name) for name in PAGES}
+        | {".gitmem/config.toml": '[hook]\nmode = "detached"\n'},
+    )
+    ready.say("status")  # the settings are compiled
+    ready.commit("feat: posts", {"src/posts.py": ROUTE})
+    end = time.monotonic() + 20
+    while due(ready) is None and time.monotonic() < end:
+        time.sleep(0.05)
+    found = due(ready)
+    assert found is not None and "what-it-does.md" in found["targets"]
+    edit(ready, *found["targets"])
+    ready.gitmem("reflect-commit", "--commit")
+    while "committed" not in outcomes(ready) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert "committed" in outcomes(ready)
+
+
+def test_a_reflection_is_mine_and_says_why_a_page_was_left(book: Repo) -> None:
+    book.commit("feat: posts", {"src/posts.py": ROUTE})
+    edit(book, "what-it-does.md")
+    book.gitmem("reflect-commit", "--skip", "current-state", "--reason", "nothing is delivered yet", "--commit")
+    for rev, outcome in (("HEAD~1", "accepted"), ("HEAD", "committed")):
+        [record] = [record for record in book.records(rev) if record["kind"] == "reflection"]
+        assert (outcome, "nothing is delivered yet") == (record["outcome"], record["reason"]) and record["w"]
+    assert "foreign" not in book.say("show", "HEAD~1")
+    assert [] == book.document("review")["items"]
+
+
+@pytest.mark.parametrize("way", ["no-change", "skip"])
+def test_check_of_a_range_takes_an_honest_answer(book: Repo, way: str) -> None:
+    base = book.head()
+    book.commit("feat: posts", {"src/posts.py": ROUTE})
+    book.gitmem("check", "--range", f"{base}..HEAD", ok=(1,))
+    if way == "no-change":
+        book.gitmem("reflect-commit", "--no-change", "--reason", "it was said before")
+    else:
+        edit(book, "what-it-does.md")
+        book.gitmem("reflect-commit", "--skip", "current-state", "--reason", "not delivered", "--commit")
+    book.gitmem("check", "--range", f"{base}..HEAD")
+    book.commit("feat: more", {"src/more.py": ROUTE.replace("posts", "tags")})
+    assert b"current-state.md" in book.gitmem("check", "--range", f"{base}..HEAD", ok=(1,)).stdout
+
+
+def test_a_line_is_said_when_another_page_becomes_due(book: Repo) -> None:
+    book.write({"src/posts.py": ROUTE})
+    book.git("add", "-A")
+    first = book.run("git", "commit", "-qm", "feat: posts").stderr.decode()
+    assert "a reflection is due for what-it-does.md" in first and "how-it-works.md" not in first
+    silent = book.run("git", "commit", "-q", "--allow-empty", "-m", "chore: nothing").stderr
+    assert b"" == silent
+    book.write({"migrations/001.sql": "CREATE TABLE posts (id int, title text);\nCREATE TABLE tags (id int);\n"})
+    book.git("add", "-A")
+    more = book.run("git", "commit", "-qm", "feat(models): posts and tags").stderr.decode()
+    assert "gitmem: a reflection that is due takes in how-it-works.md: run 'gitmem reflect'\n" == more
+
+
+def test_what_is_undone_is_not_due_any_more(book: Repo) -> None:
+    book.commit("feat: posts", {"src/posts.py": ROUTE})
+    assert due(book) is not None
+    book.git("revert", "--no-edit", "HEAD")
+    assert due(book) is None
+
+
+def test_the_order_of_a_branch_that_was_thrown_away_does_not_stay(book: Repo) -> None:
+    book.git("checkout", "-qb", "trial")
+    book.commit("feat: posts", {"src/posts.py": ROUTE})
+    assert due(book) is not None
+    book.git("checkout", "-q", "main")
+    book.git("branch", "-qD", "trial")
+    assert due(book) is None and "a reflection" not in book.say("status")
+
+
+def test_check_misses_a_page_that_is_gone(book: Repo) -> None:
+    book.git("rm", "-q", f"{FOLDER}/what-is.md")
+    assert b"what-is.md:1: missing_bootstrap" in book.gitmem("check", "--staged", ok=(1,)).stdout
+    book.commit("docs: one page less")
+    assert b"what-is.md:1: missing_bootstrap" in book.gitmem("check", ok=(1,)).stdout
+
+
+def test_pages_over_their_budget_and_invalid_ones_are_named(book: Repo) -> None:
+    book.commit("docs: long", {f"{FOLDER}/what-is.md": page_text("what-is.md", *["Posts are listed."] * 600)})
+    book.commit("docs: broken", {f"{FOLDER}/how-it-works.md": "# no frontmatter\n"})
+    for command in ("status", "doctor"):
+        said = book.say(command)
+        assert "what-is.md has about 2" in said and "more than 2000" in said
+        assert "how-it-works.md:1: frontmatter_invalid" in said
+    book.commit("chore: budget", {".gitmem/config.toml": "[budget]\npage = 9000\ntotal = 100\n"})
+    assert "the pages have about" in book.say("doctor") and "more than 100" in book.say("doctor")
+
+
+def test_an_explicit_prepare_takes_a_new_snapshot(book: Repo) -> None:
+    """REF-14: the hint of snapshot_mismatch does what it says."""
+    book.commit("feat: posts", {"src/posts.py": ROUTE})
+    edit(book, "what-it-does.md", text="Somebody wrote this by hand.")
+    book.commit("docs: by hand")
+    edit(book, "what-it-does.md", "current-state.md")
+    assert b"snapshot_mismatch" in book.gitmem("reflect-commit", ok=(1,)).stdout
+    tried = book.document("reflect")["due"]["attempts"]
+    book.gitmem("reflect-prepare")
+    assert tried == book.document("reflect")["due"]["attempts"]
+    time.sleep(1)
+    edit(book, "what-it-does.md", "current-state.md", text="And once more.")
+    book.gitmem("reflect-commit")
+
+
+def test_all_pages_are_asked_for_also_while_some_are_due(book: Repo) -> None:
+    book.commit("feat: posts", {"src/posts.py": ROUTE})
+    book.gitmem("reflect-prepare", "--all-pages")
+    found = due(book)
+    assert found is not None and set(PAGES) == set(found["targets"])

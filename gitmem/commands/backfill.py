@@ -5,6 +5,7 @@ from __future__ import annotations
 from gitmem import output
 from gitmem.history import backfill
 from gitmem.opening import open_store
+from gitmem.values import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def run(args: Namespace) -> int:
         output.say_json({**report._asdict(), "dry_run": args.dry_run})
         return 0
     verb = "would write" if args.dry_run else "wrote"
-    written, commits = output.counted(report.written, "capsule"), output.counted(report.commits, "commit")
+    written, commits = counted(report.written, "capsule"), counted(report.commits, "commit")
     output.say(f"{verb} {written} for {commits}; {report.had} had one")
     if report.boundary:
         output.say(

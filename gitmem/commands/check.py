@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-from gitmem import configfile, output, reflection, window
+from gitmem import configfile, output, records, reflection, window
 from gitmem.checks import Problem, check_archive, check_edited
 from gitmem.errors import GitmemError
-from gitmem.freshness import Freshness, freshness
+from gitmem.freshness import Freshness, freshness, is_answer
 from gitmem.git import ask
 from gitmem.git.run import decode
 from gitmem.manifest import ARCHIVE, FOLDER, ORDER
@@ -57,7 +57,9 @@ def _report(problems: list[Problem], states: list[Freshness], silent: list[str],
     if not failed:
         output.say("the pages are fresh" if not silent and not any(one.stale for one in states) else "warnings only")
         return 0
-    raise GitmemError("the pages need work", "run 'gitmem reflect-prepare', then 'gitmem reflect'")
+    stale = silent or any(one.stale for one in states)
+    hint = "run 'gitmem reflect-prepare', then 'gitmem reflect'" if stale else "mend what is named above"
+    raise GitmemError("the pages need work", hint)
 
 
 def _staged_pages(store: Store) -> list[str]:
@@ -69,6 +71,12 @@ def _staged_pages(store: Store) -> list[str]:
 def _invalid(store: Store, tree: str, pages: list[str]) -> list[Problem]:
     """What is wrong with the pages themselves, as they are in HEAD or in the index."""
     found: list[Problem] = []
+    present = [page for page in ORDER if store.objects.get(f"{tree}:{FOLDER}/{page}")]
+    for page in ORDER if present else ():
+        if page not in present:
+            found.append(
+                Problem("missing_bootstrap", page, 1, "it is gone, the others are there; 'gitmem init' drafts it")
+            )
     for page in pages:
         there = store.objects.get(f"{tree}:{FOLDER}/{page}")
         if there is not None:
@@ -77,12 +85,23 @@ def _invalid(store: Store, tree: str, pages: list[str]) -> list[Problem]:
 
 
 def _range(store: Store, settings: Settings, range_: str) -> list[str]:
-    """Pages that a range makes untrue and does not touch. The range counts from where the branches parted."""
+    """Pages that a range makes untrue and does not touch. The range counts from where the branches parted, or from the
+    last reflection in it: what came before has had its answer, be it that nothing was to do."""
     base, _, head = range_.partition("..")
     end = ask.resolve_commit(store.git, head.removeprefix(".") or "HEAD")
     start = ask.merge_base(store.git, ask.resolve_commit(store.git, base or "HEAD"), end)
     if start is None:
         raise GitmemError(f"'{range_}': the two ends have no common commit here", "fetch more of the history")
+    start = _answered(store, start, end) or start
     judged = reflection.judge_window(store, window.named_window(store, f"{start}..{end}"), settings)
     touched = {path.rpartition("/")[2] for path in judged.size.files if path.startswith(FOLDER + "/")}
     return [page for page in judged.verdict.targets if page not in touched]
+
+
+def _answered(store: Store, start: str, end: str) -> str | None:
+    """The newest commit of a range on which a reflection was committed, or closed with nothing to do."""
+    line = [oid for oid, _ in ask.commits(store.git, "--first-parent", f"{start}..{end}")]
+    for oid, lines in store.note_lines(line):
+        if any(map(is_answer, records.read(lines).records)):
+            return oid
+    return None

@@ -10,7 +10,7 @@ from gitmem.errors import GitmemError, Locked
 from gitmem.git import ask
 from gitmem.opening import open_store
 from gitmem.store import COMMAND_SECONDS, Store
-from gitmem.values import NamedTuple
+from gitmem.values import NamedTuple, counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _checks(store: Store) -> Iterator[Check]:
             yield Check(True, f"{hook.event} runs ({hook.why})")
     yield _evidence(store)
     if seen.commits and seen.commits == seen.capsules:
-        yield Check(True, f"the last {seen.commits} commits have their capsules")
+        yield Check(True, f"capsules on all of the last {counted(seen.commits, 'commit')}")
     yield from (Check(False, what, hint) for what, hint in state.problems(store, hooks, seen, warnings))
     yield from _foreign(store)
 
@@ -73,7 +73,7 @@ def _evidence(store: Store) -> Check:
     if not commits:
         return Check(True, "no commit since the installation to prove that hooks fire")
     lacking = annotate.missing(store, commits)
-    what = f"{len(commits) - len(lacking)} of {len(commits)} commits since the installation have their capsules"
+    what = f"capsules on {len(commits) - len(lacking)} of {counted(len(commits), 'commit')} since the installation"
     return Check(not lacking, what, "run 'gitmem backfill', then look why with 'gitmem hooks status'")
 
 

@@ -8,7 +8,7 @@ from gitmem import forgetting, output
 from gitmem.approval import ask_person
 from gitmem.errors import BadRevision, GitmemError
 from gitmem.opening import open_store
-from gitmem.output import counted
+from gitmem.values import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import time
 from gitmem import annotate, clients, configfile, files, memo, patterns, records
 from gitmem.errors import GitmemError, Locked, NotARepository
 from gitmem.git import ask
+from gitmem.git.commits import read_commits
 from gitmem.git.run import Git, decode
 from gitmem.store import Store
 
@@ -171,9 +172,14 @@ def _deliver_if_waiting(store: Store) -> None:
 def _deliver(store: Store, _: Sequence[str], __: Sequence[str]) -> None:
     settings = configfile.load(store, in_hook=True)
     try:
-        annotate.deliver(store, settings, deadline=(store.git.deadline or 0) - 0.2)
+        done = annotate.deliver(store, settings, deadline=(store.git.deadline or 0) - 0.2)
     except Locked:
-        pass  # another run is at it, and looks again when it is done
+        return  # another run is at it, and looks again when it is done
+    head = store.commit_header("HEAD") if settings.hook_mode == "detached" else None
+    if head is not None and head.oid in done:
+        [commit] = read_commits(store.differ, [(head.oid, head.parents)], partial=store.partial)
+        if lines := _judged(store, settings, commit):
+            annotate.write_or_defer(store, {head.oid: lines}, subject="reflection", deadline=_lock_deadline(store))
 
 
 def _post_rewrite(store: Store, arguments: Sequence[str], rows: Sequence[str]) -> None:

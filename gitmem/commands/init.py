@@ -11,6 +11,7 @@ from gitmem.git import ask, network
 from gitmem.git.run import Git
 from gitmem.history import backfill
 from gitmem.store import Store
+from gitmem.values import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def run(args: Namespace) -> int:
         ask.committer(store.git)
     steps = _enable(store, args.dry_run)
     steps += hooksetup.install(store, args.hooks, dry_run=args.dry_run)
-    wants_pages = not args.no_pages and not store.place.bare and store.place.top is not None
+    # before the first commit there is nothing to draft from, and what a pull brings would have them in its way
+    wants_pages = not args.no_pages and store.place.top is not None and ask.head_commit(store.git) is not None
     if args.dry_run:
         pages = drafts.write_drafts(store, now=time.time(), dry_run=True) if wants_pages else []
         return _report(args, [*steps, *_drafted(pages)], None, [])
@@ -60,7 +62,7 @@ def _share(args: Namespace, store: Store) -> list[hooksetup.Step]:
             output.tell(f"gitmem: the notes of '{remote}' cannot be had now: {report.said}")
             output.tell("hint: 'gitmem sync' fetches them later")
         elif report.received:
-            steps.append(hooksetup.Step(f"notes of {output.counted(report.received, 'commit')} fetched", remote))
+            steps.append(hooksetup.Step(f"notes of {counted(report.received, 'commit')} fetched", remote))
     return steps
 
 
@@ -103,7 +105,7 @@ def _report(args: Namespace, steps: list[hooksetup.Step], written: int | None, i
         output.say("nothing to set up: all is in place")
     if args.dry_run:
         return 0
-    output.say(f"wrote {output.counted(written or 0, 'capsule')} for the newest commits")
+    output.say(f"wrote {counted(written or 0, 'capsule')} for the newest commits")
     for state in idle:
         output.tell(f"gitmem: {state.event} does not run: {state.why}")
     output.say("every commit from now on gets its capsule; see them with 'git log --notes=gitmem'")

@@ -9,6 +9,7 @@ import time
 from gitmem import ancestry, annotate, exchange, records
 from gitmem.errors import Locked
 from gitmem.git import ask, network, patchids
+from gitmem.values import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _share(store: Store, settings: Settings, remote: Sequence[str], pushed: tupl
     if report.outcome in ("refused", "busy"):
         sys.stderr.write(f"gitmem: the notes were not sent to '{name}': {report.said}; they go with the next push\n")
     if report.held:
-        sys.stderr.write(f"gitmem: {len(report.held)} records held back: 'gitmem sync' names them\n")
+        sys.stderr.write(f"gitmem: {counted(len(report.held), 'record')} held back: 'gitmem sync' names them\n")
 
 
 def _prepare(

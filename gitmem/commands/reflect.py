@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from gitmem import output, reflect_state, reflection
+from gitmem import configfile, output, reflect_state, reflection
 from gitmem.errors import GitError, Unreadable
 from gitmem.excerpts import excerpts
 from gitmem.git import ask
@@ -35,6 +35,7 @@ def run(args: Namespace) -> int:
     if head is not None and store.enabled:
         with reflect_state.reflect_lock(store, 2.0):
             reflect_state.settle(store, head)
+            reflection.look_again(store, configfile.load_or_defaults(store), head)
     due = reflect_state.read_manifest(store)
     branches = reflect_state.waiting_branches(store)
     if isinstance(due, str):

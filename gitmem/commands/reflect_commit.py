@@ -14,6 +14,7 @@ from gitmem.git import ask
 from gitmem.manifest import ARCHIVE, FOLDER, ORDER, Manifest
 from gitmem.opening import open_store
 from gitmem.reflect_state import Accepted
+from gitmem.values import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,8 +98,11 @@ def _refused(
     for problem in problems:
         output.say(str(problem))
     if due is not None and due.parked:
-        hint = "parked after two refusals: 'gitmem reflect-prepare --force' starts over, '--no-change' closes it"
-    raise GitmemError(f"{output.counted(len(problems), 'problem')}; nothing was changed", hint)
+        hint = (
+            "parked after two refusals: mend them and say it again; 'gitmem reflect-prepare --force' starts over, "
+            "'--no-change' closes it"
+        )
+    raise GitmemError(f"{counted(len(problems), 'problem')}; nothing was changed", hint)
 
 
 def _close(args: Namespace, store: Store, due: Manifest) -> int:
@@ -106,11 +110,11 @@ def _close(args: Namespace, store: Store, due: Manifest) -> int:
     if args.dry_run:
         return _say(args, "would close", [], due.id)
     head = store.commit_header("HEAD")
-    closed = Accepted(due.id, due.base, due.head, due.targets, {})
+    closed = Accepted(due.id, due.base, due.head, due.targets, {}, args.reason)
     if head is not None:
         author = ask.committer(store.git)
         w = records.who_is(author)
-        line = reflection.reflection_line(head.oid, int(time.time()), w, "no-change", closed, args.reason)
+        line = reflection.reflection_line(head.oid, int(time.time()), w, "no-change", closed)
         store.append({head.oid: [line]}, author=author, subject="reflection closed")
         window.write_mark(store, head.oid)
     files.remove(reflect_state.manifest_path(store))

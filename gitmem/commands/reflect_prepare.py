@@ -65,7 +65,7 @@ def _run(args: Namespace) -> int:
             return _answer(args, _document(_dry(args, found), found))
         made = reflection.prepare(
             store, found, now=time.time(), agent=args.agent or client_of(os.environ) or "", session=args.session or "",
-            force=args.force or args.all_pages, targets=ORDER if args.all_pages else None,
+            force=args.force or args.all_pages, asked=True, targets=ORDER if args.all_pages else None,
         )  # fmt: skip
         if not args.range:
             window.write_mark(store, head)

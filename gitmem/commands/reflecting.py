@@ -40,7 +40,7 @@ def _run(store: Store, settings: Settings, commit: Commit) -> list[bytes]:
         files.remove(reflect_state.accepted_path(store))
     made = reflection.prepare(store, found, now=time.time())
     window.write_mark(store, commit.oid)
-    if made.fresh and made.manifest is not None:
-        pages = ", ".join(made.manifest.targets)
-        sys.stderr.write(f"gitmem: a reflection is due for {pages}: run 'gitmem reflect'\n")
+    if made.added and made.manifest is not None and not made.manifest.parked:
+        pages, due = ", ".join(made.added), "is due for" if made.status == "prepared" else "that is due takes in"
+        sys.stderr.write(f"gitmem: a reflection {due} {pages}: run 'gitmem reflect'\n")
     return []

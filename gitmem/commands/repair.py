@@ -6,6 +6,7 @@ import time
 
 from gitmem import output, repairing
 from gitmem.opening import open_store
+from gitmem.values import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,10 +33,10 @@ def run(args: Namespace) -> int:
         output.say(f"{verb} {len(done.placed) - SHOWN} more")
     told = [lost for lost in done.lost if lost.records]
     for lost in told[:SHOWN]:
-        text = f"{output.one_line(lost.said)} [{output.counted(lost.records, 'record')}]"
+        text = f"{output.one_line(lost.said)} [{counted(lost.records, 'record')}]"
         text += "" if lost.here else " (not in this clone: perhaps on a branch that was not fetched)"
         output.say(f"lost and found: {lost.commit[:12]} {text}")
-    placed = output.counted(len(done.placed), "commit")
+    placed = counted(len(done.placed), "commit")
     output.say(f"{placed} placed, {len(done.lost)} lost and found, {len(told)} of them with more than a capsule")
     if done.lost:
         output.say("hint: 'gitmem show COMMIT' reads them; nothing of them is deleted")

@@ -8,6 +8,7 @@ from gitmem import configfile, exchange, hooksetup, mirror, output, state
 from gitmem.errors import GitmemError
 from gitmem.opening import open_store
 from gitmem.store import Store
+from gitmem.values import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _sync_line(sync: dict[str, Any]) -> str:
     if sync["unsent_notes"] is None:
         return f"never with {output.one_line(sync['remote'])}: 'gitmem sync'"
     count = sync["unsent_notes"]
-    said = f"lacks {output.counted(count, 'note')}, or has another state of them" if count else "has all notes"
+    said = f"lacks {counted(count, 'note')}, or has another state of them" if count else "has all notes"
     return f"{output.one_line(sync['remote'])} {said}"
 
 
@@ -80,12 +81,12 @@ def _print(found: dict[str, Any]) -> None:
         return
     capsules, hooks = found["capsules"], found["hooks"]
     running = [event for event, runs in hooks.items() if runs]
-    recent = f"{capsules['with_capsule']} of the last {capsules['recent_commits']} commits"
-    output.say(f"capsules   {recent}; {capsules['notes']} notes in all")
+    recent = f"{capsules['with_capsule']} of the last {counted(capsules['recent_commits'], 'commit')}"
+    output.say(f"capsules   {recent}; {counted(capsules['notes'], 'note')} in all")
     output.say(
         f"hooks      {len(running)} of {len(hooks)} run; hook.mode {found['hook_mode']}, gitmem.mode {found['mode']}"
     )
-    output.say(f"waiting    {found['waiting']} records")
+    output.say(f"waiting    {counted(found['waiting'], 'record')}")
     output.say(f"sync       gitmem.sync {found['sync']['setting']}; {_sync_line(found['sync'])}")
     for failure in found["failures"][:1]:
         when = output.age(time.time() - int(failure.get("at", 0)))

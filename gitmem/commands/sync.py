@@ -7,6 +7,7 @@ import time
 from gitmem import annotate, configfile, exchange, output
 from gitmem.errors import GitmemError, Locked, UsageError
 from gitmem.opening import open_store
+from gitmem.values import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,14 +51,14 @@ def _say(args: Namespace, report: Report) -> int:
         return 1 if failed else 0
     would = "would have " if args.dry_run else ""
     said = [
-        f"{would}received {output.counted(report.received, 'record')}",
-        f"sent {output.counted(report.sent, 'record')}",
+        f"{would}received {counted(report.received, 'record')}",
+        f"sent {counted(report.sent, 'record')}",
     ]
     if report.dropped:
         said.append(f"dropped {report.dropped} that their authors forgot")
     output.say(f"{report.remote}: {', '.join(said)}")
     if report.waiting:
-        output.say(f"{output.counted(report.waiting, 'record')} wait until their commits are pushed")
+        output.say(f"{counted(report.waiting, 'record')} wait until their commits are pushed")
     for one in report.held[:SHOWN]:
         output.say(f"held back: rec-{one.id} on {one.commit[:12]}: {one.reason}")
     if len(report.held) > SHOWN:
