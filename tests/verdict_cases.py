@@ -30,6 +30,7 @@ POSITIVE: list[tuple[str, list[FilePatch], str, set[str]]] = [
     ('go handler method pattern', [patch('server.go', '', '\tmux.HandleFunc("GET /v1/orders/{id}", getOrder)')], 'routes', ROUTES),
     ('go gin', [patch('api/router.go', '', '\tapi.POST("/orders", createOrder)')], 'routes', ROUTES),
     ('fastapi decorator', [patch('app/main.py', '', '@app.get("/items/{item_id}")\nasync def read_item(item_id: int):\n    return {"id": item_id}')], 'routes', ROUTES),
+    ('fastapi prefix', [patch('app/loans.py', '', 'router = APIRouter(prefix="/loans")')], 'routes', ROUTES),
     ('fastapi router', [patch('app/items.py', '', '@router.post("/items", status_code=201)\ndef create_item(item: Item) -> Item:\n    return save(item)')], 'routes', ROUTES),
     ('flask', [patch('web.py', '', "@bp.route('/login', methods=['POST'])\ndef login():\n    return check()")], 'routes', ROUTES),
     ('express router', [patch('src/orders.js', '', "router.post('/orders/:id/cancel', cancelOrder);")], 'routes', ROUTES),

@@ -42,6 +42,7 @@ PYTHON: tuple[Finder, ...] = (
     (('BaseModel', 'Serializer'), r'class (?P<type>\w+)\([^)\n]*(?:BaseModel|Serializer)'),
     _CONSTANT,
     (('def ', 'class '), r'\n(?:[ ]{0,4}|\t)(?:async )?(?:def (?P<func>[A-Za-z_]\w*)|class (?P<class>\w+))'),
+    (('prefix=', 'prefix ='), r'\b(?:APIRouter|Blueprint|include_router|register_blueprint|Router)\([^)\n]*\b(?:url_)?prefix\s*=\s*["\'](?P<route>/[^"\']*)["\']'),
     (('.route(', '.get("/', ".get('/", '.post(', '.put(', '.patch(', '.delete(', '.websocket('),
      r'\n[ \t]*@[\w.]*\.(?:route|get|post|put|patch|delete|websocket|head)\(\s*[rf]?["\'](?P<route>/?[^"\']*)["\']'),
     (('path(', 'url(', 'url_rule(', 'register('),
