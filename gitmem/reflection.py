@@ -54,16 +54,14 @@ def judge_window(store: Store, found: Window, settings: Settings, newest: Commit
 def judged(found: Window, difference: Difference, store: Store, settings: Settings) -> Judged:
     """The verdict over a difference that was read already."""
     changes = difference.changes
-    known = reflect_state.accepted_blobs(store)
-    roles = settings.roles(changes) | linguist_roles(store, [change.path for change in changes])
-    pages = frozenset(
-        c.path
-        for c in changes
-        if c.path.startswith(FOLDER + "/") and reflect_state.blob_at(store, found.head, c.path) in known
-    )
+    paths = tuple(change.path for change in changes)
+    known, folder = reflect_state.accepted_blobs(store), FOLDER + "/"
+    roles = settings.roles(changes) | linguist_roles(store, paths)
+    ours = [path for path in paths if path.startswith(folder)] if known else []
+    pages = frozenset(path for path in ours if reflect_state.blob_at(store, found.head, path) in known)
     verdict = judge(files_of(changes), found.subjects, settings.rules, accepted=pages, roles=roles)
-    added, removed = sum(c.added for c in changes if c.added), sum(c.removed for c in changes if c.removed)
-    size = Size(tuple(change.path for change in changes), added, removed)
+    lines = [(change.added or 0, change.removed or 0) for change in changes if change.added or change.removed]
+    size = Size(paths, sum(added for added, _ in lines), sum(removed for _, removed in lines))
     return Judged(found._replace(truncated=(*found.truncated, *difference.truncated)), verdict, size)
 
 

@@ -197,9 +197,24 @@ def _joined(differ: Differ, base: str, known: Known) -> tuple[Change, ...] | Non
     before, _ = read_changes(differ.names.trees(base, known.before).data, b"", counted=False)
     come_and_go = [any(change.status in "ADR" for change in changes) for changes in (before, known.changes)]
     paths = {change.path for change in before}
-    if all(come_and_go) or any(change.path in paths or change.old_path in paths for change in known.changes):
+    every = list(known.changes)
+    if all(come_and_go) or not paths.isdisjoint([name for change in every for name in change[1:3]]):
         return None
-    return tuple(sorted((*before, *known.changes), key=lambda change: encode(change.path)))
+    for change in before:
+        _put_in(every, change)
+    return tuple(every)
+
+
+def _put_in(ordered: list[Change], change: Change) -> None:
+    """Where git has it: by the bytes of the path. To sort ten thousand anew takes longer than all else here."""
+    low, high, key = 0, len(ordered), encode(change.path)
+    while low < high:
+        middle = (low + high) // 2
+        if encode(ordered[middle].path) < key:
+            low = middle + 1
+        else:
+            high = middle
+    ordered.insert(low, change)
 
 
 def _read_sparing(
