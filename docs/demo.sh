@@ -11,6 +11,7 @@ if [ -z "$repo" ]; then
     repo=$scratch/project
     git clone -q . "$repo"
 fi
+[ -d "$repo" ] || { echo "demo: there is no folder '$repo'; name a repository with 'make demo REPO=path'" >&2; exit 1; }
 cd "$repo"
 if ! git var GIT_COMMITTER_IDENT >/dev/null 2>&1; then
     echo "git knows no name here; the demo writes its notes as 'gitmem demo'"

@@ -19,6 +19,7 @@ from gitmem.verdict.rules import DEFAULT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from gitmem.store import Store
@@ -43,6 +44,7 @@ ENTRIES = ("main.py", "manage.py", "app.py", "main.go", "main.rs", "index.js", "
            "artisan")  # fmt: skip
 MAX_READ_BYTES = 256 << 10
 MAX_LISTED = 12
+MAX_SCRIPTS = 6  # of one manifest
 
 
 class Survey(NamedTuple):
@@ -54,6 +56,7 @@ class Survey(NamedTuple):
     builds: list[str]
     folders: list[tuple[str, int]]  # top-level, tracked files, most first
     commands: list[str]
+    commands_left: int  # that are not listed
     entries: list[str]
     places: list[tuple[str, list[str], int]]  # signal, some of its files, how many
     tags: list[tuple[str, str]]  # (name, day), newest first
@@ -80,6 +83,7 @@ def survey(store: Store) -> Survey:
         sorted(path for path in paths if path in BUILDS),
         folders.most_common(MAX_LISTED),
         manifests.get("commands", [])[:MAX_LISTED],
+        manifests.get("left", 0) + len(manifests.get("commands", [])[MAX_LISTED:]),
         [path for path in counted if path.rpartition("/")[2] in ENTRIES and path.count("/") <= 3][:MAX_LISTED],
         _places(counted),
         _tags(store),
@@ -122,12 +126,12 @@ def first_paragraph(text: str) -> str:
 
 def _manifests(store: Store, paths: list[str]) -> dict[str, Any]:
     """name, description, commands as the manifests at the top say them."""
-    found: dict[str, Any] = {"commands": []}
+    found: dict[str, Any] = {"commands": [], "left": 0}
     if "pyproject.toml" in paths:
         _pyproject(_text(store, "pyproject.toml"), found)
     for path in ("package.json", "composer.json"):
         if path in paths:
-            _package(_text(store, path), found, path)
+            _package(_text(store, path), found, _runner(path, paths))
     if "go.mod" in paths and (module := re.match(r"module\s+(\S+)", _text(store, "go.mod"))):
         found.setdefault("name", module[1].rstrip("/").rpartition("/")[2])
         found["commands"] += [p.split("/")[1] for p in paths if re.fullmatch(r"cmd/[^/]+/main\.go", p)]
@@ -164,7 +168,15 @@ def _pyproject(text: str, found: dict[str, Any]) -> None:
         found["commands"] += sorted(_table(table, "scripts"))
 
 
-def _package(text: str, found: dict[str, Any], path: str) -> None:
+def _runner(path: str, paths: Sequence[str]) -> str:
+    """What runs the scripts of a manifest, by the lock file beside it."""
+    if path == "composer.json":
+        return "composer run"
+    locks = (("pnpm-lock.yaml", "pnpm"), ("yarn.lock", "yarn"), ("bun.lock", "bun"), ("bun.lockb", "bun"))
+    return next((program for lock, program in locks if lock in paths), "npm") + " run"
+
+
+def _package(text: str, found: dict[str, Any], runner: str) -> None:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
@@ -176,10 +188,11 @@ def _package(text: str, found: dict[str, Any], path: str) -> None:
             found.setdefault(key, data[key])
     if isinstance(data.get("bin"), dict):
         found["commands"] += sorted(data["bin"])
-    runner = "composer run" if path == "composer.json" else "npm run"
     usual = ("dev", "start", "build", "test", "lint")  # what people look for first
-    names = sorted(_table(data, "scripts"), key=lambda name: (name not in usual, name))
-    found["commands"] += [f"{runner} {name}" for name in names][:6]
+    scripts = {name for name, what in _table(data, "scripts").items() if not str(what).lstrip().startswith("echo ")}
+    names = sorted(scripts, key=lambda name: (name not in usual, name))
+    found["commands"] += [f"{runner} {name}" for name in names[:MAX_SCRIPTS]]
+    found["left"] += len(names[MAX_SCRIPTS:])
 
 
 def _cargo(text: str, found: dict[str, Any]) -> None:

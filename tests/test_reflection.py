@@ -888,6 +888,26 @@ def test_drafts_say_what_is_there_and_mark_the_rest(repo: Repo) -> None:
     assert before == repo.git("write-tree", "--prefix=.gitmem/")
 
 
+def test_drafts_name_the_scripts_of_a_project_as_it_runs_them(repo: Repo) -> None:
+    scripts = dict.fromkeys("abcdefg", "vite") | {"test": "vitest", "dev": "echo 'use pnpm dev'"}
+    package = json.dumps({"name": "site", "scripts": scripts})
+    repo.commit(
+        "feat: begin", {"package.json": package, "pnpm-lock.yaml": "x: 1\n", "README.md": "# Site\n\nA site.\n"}
+    )
+    repo.gitmem("init")
+    page = (repo.path / FOLDER / "what-it-does.md").read_text()
+    assert page.index("`pnpm run test`") < page.index("`pnpm run a`") and "run dev" not in page
+    assert "- and 2 more.\n" in page
+
+
+def test_nothing_is_drafted_before_the_first_commit(repo: Repo) -> None:
+    repo.gitmem("init")
+    assert not (repo.path / ".gitmem").exists()
+    repo.commit("feat: begin", {"a.py": "a = 1\n"})
+    repo.gitmem("init")
+    assert (repo.path / FOLDER / "what-is.md").exists()
+
+
 def test_the_schemas_fit_manifest_and_configuration(book: Repo) -> None:
     import tomllib
 
