@@ -9,7 +9,7 @@ from gitmem.capsule import files_of
 from gitmem.changes import MAX_COUNTED_FILES
 from gitmem.errors import Refused
 from gitmem.git import ask
-from gitmem.git.commits import Difference, Known, read_difference
+from gitmem.git.difference import Difference, Known, read_difference
 from gitmem.git.run import decode, encode
 from gitmem.manifest import FOLDER, ORDER, Manifest, Size, Window
 from gitmem.values import NamedTuple

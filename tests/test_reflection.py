@@ -16,7 +16,8 @@ import pytest
 
 from gitmem import manifest
 from gitmem.checks import check_page
-from gitmem.git.commits import Known, read_commits, read_difference
+from gitmem.git.commits import read_commits
+from gitmem.git.difference import Known, read_difference
 from tests.repo import OBJECT_FORMAT, ROOT, Repo
 
 FOLDER = ".gitmem/bootstrap"
