@@ -127,9 +127,8 @@ def _text_at(store: Store, page: str) -> str:
     return normal(decode(found.data)) if found else ""
 
 
-def _blob(store: Store, page: str, rev: str = "HEAD") -> str | None:
-    found = store.objects.get(f"{rev}:{FOLDER}/{page}")
-    return found.oid if found else None
+def _blob(store: Store, page: str) -> str | None:
+    return reflect_state.blob_at(store, "HEAD", f"{FOLDER}/{page}")
 
 
 def _snapshot(store: Store, due: Manifest) -> list[Problem]:

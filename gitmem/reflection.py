@@ -10,7 +10,6 @@ from gitmem.changes import MAX_COUNTED_FILES
 from gitmem.errors import Refused
 from gitmem.git import ask
 from gitmem.git.difference import Difference, Known, read_difference
-from gitmem.git.run import decode, encode
 from gitmem.manifest import FOLDER, ORDER, Manifest, Size, Window
 from gitmem.values import NamedTuple
 from gitmem.verdict.signals import Verdict, judge
@@ -75,12 +74,7 @@ def linguist_roles(store: Store, paths: Sequence[str]) -> dict[str, str]:
         return {}
     if b"linguist-" not in attributes:
         return {}
-    asked = b"".join(encode(path) + b"\0" for path in paths)
-    out = store.git.run(
-        "check-attr", "-z", "--stdin", "linguist-generated", "linguist-vendored", stdin=asked, ok=(0, 1)
-    ).out
-    words = decode(out).split("\0")
-    rows = zip(words[0::3], words[1::3], words[2::3], strict=False)
+    rows = ask.attributes(store.git, paths, "linguist-generated", "linguist-vendored")
     return {path: name.removeprefix("linguist-") for path, name, value in rows if value in ("set", "true")}
 
 

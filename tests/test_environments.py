@@ -55,11 +55,6 @@ def shared_life(repo: Repo) -> None:
     repo.git("remote", "remove", "hub")
 
 
-def settle(repo: Repo) -> None:
-    """Makes the configuration as old as it is in any real clone; a fresh one is never trusted."""
-    os.utime(repo.path / ".git/config", (1_700_000_000, 1_700_000_000))
-
-
 def placed(repo: Repo, folder: str = ".") -> tuple[str, bool]:
     """What a hook in that folder takes for the place and the configuration, asked twice; whether git was asked."""
     script = (
@@ -76,14 +71,14 @@ def test_a_hook_knows_its_place_as_git_does_and_sees_a_changed_configuration(rea
     ready.commit("feat: a", {"sub/a.py": "a = 1\n"})
     (ready.path / ".git/gitmem").mkdir(exist_ok=True)
     assert placed(ready)[1]  # just written
-    settle(ready)
+    ready.settle()
     assert not placed(ready)[1]
     assert placed(ready, "sub")[1]
     ready.git("config", "gitmem.mode", "off")
     ready.commit("feat: b", {"sub/a.py": "a = 2\n"})
     assert [0] == ready.capsules_on(["HEAD"])
     ready.git("config", "--unset", "gitmem.mode")
-    settle(ready)
+    ready.settle()
     for _ in range(2):
         ready.commit("feat: c", {"sub/a.py": f"a = {os.urandom(3).hex()!r}\n"})
         assert [1] == ready.capsules_on(["HEAD"])
@@ -94,7 +89,7 @@ def test_a_hook_knows_its_place_as_git_does_and_sees_a_changed_configuration(rea
 def test_a_hook_asks_git_wherever_the_place_is_not_plain(ready: Repo, tmp_path: Path, kind: str) -> None:
     ready.commit("feat: a", {"a.py": "a = 1\n"})
     ready.commit("feat: b", {"a.py": "a = 2\n"})
-    settle(ready)
+    ready.settle()
     placed(ready)
     there = Repo(tmp_path / kind)
     if kind == "worktree":
@@ -103,14 +98,14 @@ def test_a_hook_asks_git_wherever_the_place_is_not_plain(ready: Repo, tmp_path: 
         ready.git("clone", "-q", f"--separate-git-dir={tmp_path / 'git'}", str(ready.path), str(there.path))
     elif kind == "shallow":
         ready.git("clone", "-q", "--depth=1", f"file://{ready.path}", str(there.path))
-        settle(there)
+        there.settle()
     elif kind == "bare":
         ready.git("clone", "-q", "--bare", str(ready.path), str(there.path))
     else:
         there = ready
     if kind == "elsewhere":
         there.git("config", "core.worktree", str(tmp_path))
-        settle(there)
+        there.settle()
     elif kind == "link":
         (there.path / ".git/config").rename(tmp_path / "config")
         (there.path / ".git/config").symlink_to(tmp_path / "config")

@@ -15,11 +15,6 @@ from tests.repo import Repo
 ROUTE = '@app.route("/posts")\ndef posts():\n    return 1\n'
 
 
-def settle(repo: Repo) -> None:
-    """The configuration was written an hour ago: it can be remembered."""
-    os.utime(repo.path / ".git/config", (1_700_000_000, 1_700_000_000))
-
-
 def as_backfilled(repo: Repo) -> tuple[dict[str, Any], dict[str, Any]]:
     """HEAD's capsule as the hook wrote it, and as a backfill of the whole history does."""
     written = repo.capsule()
@@ -59,7 +54,7 @@ def test_S10_nothing_lets_private_records_through(ready: Repo, tmp_path: Path, w
         ready.env["GIT_CONFIG"] = os.devnull
     else:
         ready.git("config", "gitmem.enabled", "false")
-    settle(ready)
+    ready.settle()
     for _ in range(2):
         done = ready.run("git", "push", "-q", "origin", "refs/gitmem/private", ok=None)
         assert 0 != done.returncode and b"never pushed" in done.stderr
@@ -72,7 +67,7 @@ def test_S10_nothing_lets_private_records_through(ready: Repo, tmp_path: Path, w
 )
 def test_a_cache_that_is_none_costs_nothing_but_time(ready: Repo, cache: str, instead: str) -> None:
     ready.commit("feat: settings", {".gitmem/config.toml": '[[domains]]\nname = "front"\npaths = ["web"]\n'})
-    settle(ready)
+    ready.settle()
     ready.commit("feat: one", {"web/a.py": "def a(): pass\n"})
     path = ready.path / ".git/gitmem" / cache
     path.unlink()
@@ -88,7 +83,7 @@ def test_a_cache_that_is_none_costs_nothing_but_time(ready: Repo, cache: str, in
     else:
         path.write_bytes(b"{}" if instead == "other" else bytes(range(256)))
     for n in range(2):
-        settle(ready)
+        ready.settle()
         done = ready.run("git", "commit", "-q", "--allow-empty", "-m", f"feat: {n}")
         assert b"" == done.stderr
         assert [1] == ready.capsules_on(["HEAD"])
@@ -99,7 +94,7 @@ def test_a_cache_that_is_none_costs_nothing_but_time(ready: Repo, cache: str, in
 def test_a_configuration_with_odd_bytes_is_no_hindrance(ready: Repo) -> None:
     ready.git("config", "gitmem.note", b"caf\xe9")
     for n in range(2):
-        settle(ready)
+        ready.settle()
         ready.commit(f"feat: {n}", {"a.txt": f"{n}\n"})
         assert [1] == ready.capsules_on(["HEAD"])
 

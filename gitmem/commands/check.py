@@ -70,15 +70,12 @@ def _staged_pages(store: Store) -> list[str]:
 
 def _invalid(store: Store, tree: str, pages: list[str]) -> list[Problem]:
     """What is wrong with the pages themselves, as they are in HEAD or in the index."""
-    found: list[Problem] = []
-    present = [page for page in ORDER if store.objects.get(f"{tree}:{FOLDER}/{page}")]
-    for page in ORDER if present else ():
-        if page not in present:
-            found.append(
-                Problem("missing_bootstrap", page, 1, "it is gone, the others are there; 'gitmem init' drafts it")
-            )
+    texts = {page: store.objects.get(f"{tree}:{FOLDER}/{page}") for page in (*ORDER, ARCHIVE)}
+    gone = [page for page in ORDER if texts[page] is None]
+    why = "it is gone, the others are there; 'gitmem init' drafts it"
+    found = [Problem("missing_bootstrap", page, 1, why) for page in gone if len(gone) < len(ORDER)]
     for page in pages:
-        there = store.objects.get(f"{tree}:{FOLDER}/{page}")
+        there = texts[page]
         if there is not None:
             found += check_archive(there.data) if page == ARCHIVE else check_edited(page, there.data, now=time.time())
     return found

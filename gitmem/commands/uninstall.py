@@ -9,15 +9,13 @@ from gitmem.errors import Refused
 from gitmem.git import ask, network
 from gitmem.git.run import decode
 from gitmem.opening import open_store
+from gitmem.records import PRIVATE_REF
 from gitmem.store import Store
 from gitmem.values import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-
-
-PRIVATE = "refs/gitmem/private"
 
 
 def run(args: Namespace) -> int:
@@ -46,10 +44,8 @@ def run(args: Namespace) -> int:
         output.say(f"{'would: ' if args.dry_run else ''}{step.what} ({step.where})")
     if not args.data and not args.dry_run:
         output.say("capsules stay in 'refs/notes/gitmem'; 'gitmem uninstall --data' removes them too")
-        if any(ref.startswith(PRIVATE) for ref in _refs(store)):
-            output.say(
-                "private records stay in 'refs/gitmem/private', and no hook keeps 'git push --mirror' from them now"
-            )
+        if PRIVATE_REF in _refs(store):
+            output.say(f"private records stay in '{PRIVATE_REF}', and no hook keeps 'git push --mirror' from them now")
     return 0
 
 

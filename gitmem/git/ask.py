@@ -10,7 +10,7 @@ from gitmem.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     from gitmem.git.run import Git
 
@@ -96,6 +96,15 @@ def _config(git: Git, scope: str, pattern: str) -> dict[str, list[str]]:
         key, _, value = entry.partition("\n")
         found.setdefault(key, []).append(value)
     return found
+
+
+def attributes(
+    git: Git, paths: Iterable[str], *names: str, env: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, str, str]]:
+    """(path, name, value) as `git check-attr` says them; value: set, unset, unspecified, or a word."""
+    asked = b"".join(encode(path) + b"\0" for path in paths)
+    words = decode(git.run("check-attr", "-z", "--stdin", *names, stdin=asked, ok=(0, 1), env=env).out).split("\0")
+    return zip(words[0::3], words[1::3], words[2::3], strict=False)
 
 
 def set_config(git: Git, key: str, value: str) -> None:

@@ -7,7 +7,8 @@ import itertools
 from gitmem.changes import MAX_COUNTED_FILES, MAX_READ_FILES, Change, changed_blobs, read_changes
 from gitmem.errors import GitError
 from gitmem.git import differ as d
-from gitmem.git.run import decode, encode
+from gitmem.git.ask import attributes
+from gitmem.git.run import encode
 from gitmem.values import NamedTuple
 from gitmem.verdict.roles import weighs
 
@@ -165,11 +166,14 @@ def _read_paths(
 def _arguments(changes: Sequence[Change]) -> Iterator[list[bytes]]:
     """The names of the changes, both of a rename together, in as few commands as any system takes."""
     names: list[bytes] = []
+    size = 0
     for change in changes:
-        if sum(map(len, names)) > MAX_ARGUMENT_BYTES:
+        if size > MAX_ARGUMENT_BYTES:
             yield names
-            names = []
-        names += [encode(name) for name in (change.old_path, change.path) if name]
+            names, size = [], 0
+        own = [encode(name) for name in (change.old_path, change.path) if name]
+        names += own
+        size += sum(map(len, own))
     if names:
         yield names
 
@@ -178,10 +182,7 @@ def _meant_as_text(git: Git, paths: set[str]) -> set[str]:
     """Those of the paths that attributes call text (`diff`), which git then compares by lines whatever their size."""
     if not paths:
         return set()
-    asked = b"".join(encode(path) + b"\0" for path in sorted(paths))
-    out = git.run("check-attr", "-z", "--stdin", "diff", stdin=asked, env=d.NO_INDEX).out
-    words = decode(out).split("\0")
-    return {path for path, value in zip(words[0::3], words[2::3], strict=False) if value == "set"}
+    return {path for path, _, value in attributes(git, sorted(paths), "diff", env=d.NO_INDEX) if value == "set"}
 
 
 def _bounded(process: Process) -> Iterator[bytes]:
